@@ -1,0 +1,44 @@
+# onlooker: make demo | make test | make lint | make test-faults | make test-agents | make bench
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+STAMP   = $(VENV)/.installed
+
+.PHONY: demo test test-faults test-agents lint wheel bench clean install
+
+install: $(STAMP)
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[query,grpc]' --group dev
+	touch $(STAMP)
+
+# The main job only: a light environment, the product and nothing else.
+demo:
+	$(PYTHON) -m venv $(VENV)-demo
+	$(VENV)-demo/bin/pip install -q --disable-pip-version-check .
+	$(VENV)-demo/bin/onlooker demo
+
+test: $(STAMP)
+	$(BIN)/pytest -n 2
+
+test-faults: $(STAMP)
+	$(BIN)/pytest -m faults -p no:xdist --timeout 300
+
+test-agents: $(STAMP)
+	$(BIN)/pytest -m agents -p no:xdist --timeout 600
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+wheel: $(STAMP)
+	rm -rf build dist && $(BIN)/python -m build --wheel -o dist . >/dev/null && $(BIN)/python tests/check_wheel.py dist
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) $(VENV)-demo build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""What is written, and where: records, the log, checkpoints, sinks."""

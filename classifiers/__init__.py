@@ -1,0 +1,1 @@
+"""What a call could do. ``classify(call, context)`` is the package's one job."""

@@ -1,0 +1,1 @@
+"""Whether an action was in scope: policies, objectives, verdicts."""

@@ -1,0 +1,1 @@
+"""Bytes in, bytes out, and the composition of everything behind them."""

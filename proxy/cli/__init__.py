@@ -1,0 +1,35 @@
+"""The ``onlooker`` command. Each subcommand is one file here exposing ``COMMAND`` (a click command or group).
+
+Only the module of the command asked for is imported, so ``onlooker classify`` does not pay for the rest.
+Exit codes: 0 ok, 1 findings or differences, 2 usage, 3 bad file or unproven, 4 broken or not running,
+125 our own failure.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from importlib.metadata import version
+
+import click
+
+
+class Folder(click.Group):
+    """A group whose subcommands are the modules of this folder (underscores become dashes)."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        names = (m.name for m in pkgutil.iter_modules(__path__))
+        return sorted(n.replace("_", "-") for n in names if not n.startswith("_"))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").COMMAND
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.command(cls=Folder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("onlooker"), prog_name="onlooker")
+def cli() -> None:
+    """See every tool call that crosses the hops you point at it, and what it could do."""
