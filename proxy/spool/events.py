@@ -10,7 +10,7 @@ from proxy.exchange import Ending, Side
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An exchange (or tunnel) began. ``meta``: listener, route, upstream, objective, peer, connection, wall_ns, mode."""
+    """An exchange or tunnel began. ``meta``: listener, route, upstream, objective, peer, connection, wall_ns, mode."""
 
     writer: str
     exchange: int
