@@ -47,7 +47,8 @@ class Facts:
 
     Keys used: protocol, model, response_id, previous_response_id, conversation_id, session_ids {source: value},
     usage {input, output, cached, reasoning}, agent {name, version}, agent_id, parent_agent_id, cwd, cwd_source,
-    mcp_session, mcp_protocol_version, traceparent, thread_id, run_id, finish_reason, error, pending {declared, derived},
+    mcp_session, mcp_protocol_version, traceparent, thread_id, run_id, finish_reason, error,
+    pending {declared, derived},
     client_would_reject.
     """
 
