@@ -41,7 +41,9 @@ def test_every_metric_an_alert_names_is_documented():
 
 
 def test_every_alert_has_a_runbook_entry():
-    headings = {h.strip().lower() for h in re.findall(r"^#+ (.+)$", (ROOT / "docs/runbook.md").read_text(), re.M)}
+    headings = {
+        h.strip().lower() for h in re.findall(r"^#+ (.+)$", (ROOT / "docs/runbook.md").read_text(), re.MULTILINE)
+    }
     links = re.findall(r"runbook: docs/runbook.md#(\w+)", (DEPLOY / "prometheus/onlooker.rules.yml").read_text())
     assert links
     assert {link for link in links if link not in headings} == set()
@@ -56,7 +58,7 @@ def test_compose_mounts_only_files_that_exist():
 
 
 def test_the_dockerfile_copies_only_what_exists():
-    copied = re.findall(r"^COPY (?!--)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.M)
+    copied = re.findall(r"^COPY (?!--)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
     assert copied
     assert [p for line in copied for p in line.split() if not (ROOT / p).exists()] == []
 
