@@ -1,0 +1,1 @@
+"""Which tool is which surface: mappers, each exposing ``MAP(call, context)``; see ``classifiers/dispatch.py``."""
