@@ -1,8 +1,8 @@
 """The seam between a call and the classifier of its kind: ``CallParts`` in, ``Action`` (or None: not mine) out.
 
-A mapper (``classifiers/tools``, exposing ``MAP``) says which surface a call belongs to and which argument plays which
-role; a surface (``classifiers/surfaces/<name>.py``, exposing ``SURFACE``) reads those roles. Surfaces also hand payloads
-to one another through ``surface_named``: the shell gives ``python -c`` text to ``code`` and ``psql -c`` text to ``sql``.
+A mapper (``classifiers/tools``, exposing ``MAP``) says which surface a call belongs to and which argument plays
+which role; a surface (``classifiers/surfaces/<name>.py``, exposing ``SURFACE``) reads those roles. Surfaces also hand
+payloads to one another through ``surface_named``: the shell gives ``python -c`` text to ``code``, for example.
 """
 
 from __future__ import annotations
