@@ -60,3 +60,6 @@ class Exchange:
     websocket: bool = False
     declared_api: str | None = None  # a case folder may say it; never set on live traffic
     fingerprints: dict[str, str] = field(default_factory=dict)  # header or query name -> keyed HMAC
+    # What assemblies remember across exchanges (an upsert by id, a result on another connection), JSON values only.
+    # The driver hands every exchange of one analyzer the same mapping; alone, an exchange has its own.
+    shared: dict[str, Any] = field(default_factory=dict)
