@@ -115,7 +115,7 @@ _EFFECT: tuple[Row, ...] = (
     ("filtered", "boolean", "A filter decides which members of a recursive target are meant (find -name).", "classifiers", "filtered"),
 )
 _ACTION: tuple[Row, ...] = (
-    ("classification.surface", Surface, "What was read: shell, sql, http, …", "classifiers", "classification.surface"),
+    ("classification.surface", Surface, "Which kind of text was read: shell, sql, http and so on.", "classifiers", "classification.surface"),
     ("classification.complete", "boolean", "Every operation of the call was read.", "classifiers", "classification.complete"),
     ("classification.destructive", "boolean", "Any effect destroys; null when that cannot be known.", "classifiers", "classification.destructive"),
     ("classification.reversibility", Reversibility, "The worst of the effects.", "classifiers", "classification.reversibility"),
