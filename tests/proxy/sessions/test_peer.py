@@ -1,0 +1,45 @@
+"""The process behind a loopback connection is found, and what cannot be known stays None."""
+
+import os
+import socket
+import sys
+
+import pytest
+
+from proxy.sessions.peer import PeerFinder
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="socket tables are Linux's /proc")
+
+
+@linux
+def test_our_own_connection_leads_back_to_this_process():
+    finder = PeerFinder()
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        addr = "{}:{}".format(*client.getsockname())
+        found = finder.look_up(addr)
+    finder.close()
+    assert (found["uid"], found["pid"]) == (os.getuid(), os.getpid())
+    assert found["exe"]
+
+
+@linux
+def test_the_answer_is_there_once_the_thread_is_done():
+    finder = PeerFinder()
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        addr = "{}:{}".format(*client.getsockname())
+        finder.ask(addr)
+        finder.close()
+        assert finder.get(addr)["pid"] == os.getpid()
+
+
+def test_a_remote_peer_has_an_address_and_nothing_else():
+    finder = PeerFinder()
+    finder.ask("192.0.2.7:4000")
+    finder.close()
+    assert finder.get("192.0.2.7:4000") == {"addr": "192.0.2.7:4000", "uid": None, "pid": None, "exe": None}
+
+
+def test_a_peer_never_asked_for_is_unknown_not_an_error():
+    finder = PeerFinder()
+    finder.close()
+    assert finder.get("127.0.0.1:1")["pid"] is None
