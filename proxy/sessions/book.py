@@ -1,0 +1,125 @@
+"""Which session an exchange belongs to, and all sessions there are. Bounded: the idlest go first and are counted.
+
+In: an exchange, the facts and history its request showed. Out: its ``Session``. The first key that exists decides
+(09-contracts 24): client header, body id, conversation chain, history-prefix chain with its peer, connection.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from proxy.exchange import Exchange
+from proxy.sessions.identity import Identity
+from proxy.sessions.legs import LegTable
+from proxy.sessions.session import Session
+
+MAX_SESSIONS = 10_000
+MAX_CHAINS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    id: str
+    source: str
+    strength: str
+
+
+@dataclass(slots=True)
+class SessionBook:
+    idle_s: float = 1800.0
+    launch: str | None = None  # the session `run` started: nothing weaker than a client's own id replaces it
+    sessions: OrderedDict[str, Session] = field(default_factory=OrderedDict)
+    chains: OrderedDict[str, str] = field(default_factory=OrderedDict)  # response id or history digest -> session id
+    legs: LegTable = field(default_factory=LegTable)
+    evicted: Counter[str] = field(default_factory=Counter)
+
+    def find(
+        self, exchange: Exchange, identity: Identity, facts: dict[str, Any], history: Sequence[str], at: float
+    ) -> Session:
+        """The session of this exchange, opened if it is new; its history chain is remembered for the next request."""
+        digests = _digests(_peer_scope(exchange), history)
+        key = self._key(exchange, identity, facts, digests)
+        session = self.sessions.get(key.id)
+        if session is None:
+            session = Session(key.id, key.source, key.strength, at, at)
+            self.sessions[key.id] = session
+        self.sessions.move_to_end(key.id)
+        session.last_at = max(session.last_at, at)
+        session.agent = session.agent or identity.agent
+        session.agent_version = session.agent_version or identity.version
+        if digests:
+            self._chain(digests[-1], key.id)
+        return session
+
+    def responded(self, session: Session, response_id: str | None) -> None:
+        """A response came back: a next request may name it as its predecessor."""
+        if response_id:
+            self._chain(f"response:{response_id}", session.id)
+
+    def idle(self, now: float) -> Iterator[tuple[Session, str]]:
+        """Sessions that are over, removed from the book: idle, or pushed out by newer ones."""
+        while self.sessions:
+            session = next(iter(self.sessions.values()))
+            over = now - session.last_at > self.idle_s
+            if not over and len(self.sessions) <= MAX_SESSIONS:
+                return
+            self.evicted["sessions"] += not over
+            del self.sessions[session.id]
+            yield session, "idle" if over else "evicted"
+
+    def end(self, session_id: str) -> Session | None:
+        return self.sessions.pop(session_id, None)
+
+    def _key(self, exchange: Exchange, identity: Identity, facts: dict[str, Any], digests: list[str]) -> Key:
+        if identity.session:
+            header, value = identity.session
+            return Key(value, f"header:{header}", "strong")
+        for source, value in (facts.get("session_ids") or {}).items():
+            if value:
+                return Key(str(value)[:200], str(source), _BODY_STRENGTH.get(str(source), "strong"))
+        for name in ("mcp_session", "thread_id", "conversation_id"):
+            if facts.get(name):
+                return Key(str(facts[name])[:200], name, "strong")
+        chained = self.chains.get(f"response:{facts.get('previous_response_id')}")
+        if chained:
+            return Key(chained, "previous_response_id", "strong")
+        if self.launch:
+            return Key(self.launch, "launcher", "strong")
+        for digest in reversed(digests):
+            if digest in self.chains:
+                return Key(self.chains[digest], "history", "inferred")
+        if digests:
+            return Key(f"h-{digests[0][:20]}", "history", "inferred")
+        return Key(f"c-{exchange.connection or exchange.id}", "connection", "weak")
+
+    def _chain(self, key: str, session_id: str) -> None:
+        self.chains[key] = session_id
+        self.chains.move_to_end(key)
+        while len(self.chains) > MAX_CHAINS:
+            self.chains.popitem(last=False)
+            self.evicted["chains"] += 1
+
+
+# A cache key is chosen per prompt by some clients and per user by others.
+_BODY_STRENGTH = {"prompt_cache_key": "inferred", "user": "weak", "safety_identifier": "weak"}
+
+
+def _digests(scope: str, history: Sequence[str]) -> list[str]:
+    """A running digest per message: equal lists have equal digests, and every prefix has its own."""
+    running, out = sha256(scope.encode()), []
+    for item in history:
+        running.update(item.encode())
+        out.append(running.hexdigest())
+    return out
+
+
+def _peer_scope(exchange: Exchange) -> str:
+    """What tells two callers with equal first messages apart: the key's fingerprint and the peer's address and pid."""
+    peer = exchange.peer or {}
+    address = str(peer.get("addr") or "").rpartition(":")[0]
+    prints = ",".join(f"{k}={v}" for k, v in sorted(exchange.fingerprints.items()))
+    return f"{prints}|{address}|{peer.get('pid') or ''}"

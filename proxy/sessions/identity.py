@@ -1,0 +1,67 @@
+"""Who sent a request, by what it says of itself: agent, version, sub-agent, and the session id it brings along.
+
+In: a request head. Out: ``Identity``. The table is ``identity.yaml``; everything here is a claim of the client.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from classifiers.strict_yaml import load
+from proxy.exchange import Head
+
+_TABLE = Path(__file__).with_name("identity.yaml")
+_ENDS = " /;,("
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """``session``: (header, value) or None. ``agent`` None: nothing in the head tells."""
+
+    agent: str | None = None
+    version: str | None = None
+    agent_id: str | None = None
+    parent_agent_id: str | None = None
+    session: tuple[str, str] | None = None
+    shell_keeps_cwd: bool = False
+
+
+def identify(head: Head) -> Identity:
+    headers: dict[str, str] = {}
+    for name, value in head.headers:
+        headers.setdefault(name, value)
+    table = _table()
+    for agent, entry in table["agents"].items():
+        if all(headers.get(h, "").lower().startswith(v.lower()) for h, v in entry["when"].items()):
+            return Identity(
+                agent=agent,
+                version=_version(headers, entry),
+                agent_id=headers.get(entry.get("agent_id", "")),
+                parent_agent_id=headers.get(entry.get("parent_agent_id", "")),
+                session=_session(headers, [*entry.get("session", ()), *table["session"]]),
+                shell_keeps_cwd=bool(entry.get("shell_keeps_cwd")),
+            )
+    return Identity(session=_session(headers, table["session"]))
+
+
+def _version(headers: dict[str, str], entry: dict[str, Any]) -> str | None:
+    header, start = next(iter(entry["when"].items()))
+    rest = headers[header][len(start) :]
+    if "version_after" in entry:
+        rest = rest.partition(entry["version_after"])[2]
+    for end in _ENDS:
+        rest = rest.partition(end)[0]
+    return rest[:40] or None
+
+
+def _session(headers: dict[str, str], names: list[str]) -> tuple[str, str] | None:
+    return next(((n, headers[n][:200]) for n in names if headers.get(n)), None)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    value: dict[str, Any] = load(_TABLE.read_text(encoding="utf-8"), _TABLE.name).value
+    return value
