@@ -35,10 +35,14 @@ class HistorySeen:
 
 @dataclass(frozen=True, slots=True)
 class ToolsOffered:
-    """The tool list of this request or session (``present`` False: the request carried none)."""
+    """The tool list of this request or session (``present`` False: the request carried none).
+
+    ``forced``: the tool the request insists on, ``*`` for "one of them", None for a free choice.
+    """
 
     definitions: tuple[Definition, ...] = ()
     present: bool = True
+    forced: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

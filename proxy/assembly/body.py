@@ -1,0 +1,115 @@
+"""One body of one side: encoded bytes in, frames out; what could not be decoded is one sentence.
+
+The content coding is undone first, then the first bytes settle the framing: labels are often wrong or missing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from classifiers.discover import discover
+from proxy.exchange import Exchange, Side
+from proxy.wire import Decoder, Frame, Framing
+from proxy.wire.content_coding import ContentDecoder
+from proxy.wire.json_body import JsonDecoder, charset_of
+from proxy.wire.sse import SseDecoder
+
+_SSE_START = re.compile(rb"\s*(?:data|event|id|retry)?:")
+_SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+_JSON_START = re.compile(rb"\s*[{\[]")
+
+
+class BodyReader:
+    """``feed`` and ``close`` give frames; ``problem``: why bytes could not be read; ``size_bytes``: as received."""
+
+    def __init__(self, exchange: Exchange, side: Side) -> None:
+        head = exchange.request if side is Side.REQUEST else exchange.response
+        self._exchange = exchange
+        self._side = side
+        label = head.get("content-type") if head else ""
+        self.content_type = label.partition(";")[0].strip().lower()
+        self._charset = charset_of(label)
+        self._coding = ContentDecoder(head.get("content-encoding") if head else "")
+        self._decoder: Decoder | None = None
+        self._start = b""
+        self._plain = False
+        self.size_bytes = 0
+        self.problem: str | None = None
+        self.gate: re.Pattern[bytes] | None = None
+
+    def feed(self, data: bytes) -> list[Frame]:
+        self.size_bytes += len(data)
+        plain = self._coding.feed(data)
+        self.problem = self._coding.problem
+        return self._read(plain) if plain else []
+
+    def close(self, *, clean: bool) -> list[Frame]:
+        self.problem = self._coding.close()
+        if self._decoder is None and self._start and not self._plain:
+            self._open(self._start, last=True)
+        if self._decoder is None:
+            return []
+        frames = self._feed_start()
+        return frames + self._decoder.close(clean=clean and self.problem is None)
+
+    @property
+    def skipped(self) -> tuple[int, int]:
+        """(events, bytes) the gate let pass unparsed."""
+        decoder = self._decoder
+        return (decoder.skipped_events, decoder.skipped_bytes) if isinstance(decoder, SseDecoder) else (0, 0)
+
+    @property
+    def unframed(self) -> bool:
+        """Bytes came and no framing is for them: HTML, images, plain text."""
+        return self._plain
+
+    def _read(self, plain: bytes) -> list[Frame]:
+        if self._plain:
+            return []
+        if self._decoder is not None:
+            if isinstance(self._decoder, SseDecoder):
+                self._decoder.gate = self.gate
+            return self._decoder.feed(plain)
+        self._start += plain
+        self._open(self._start, last=False)
+        return self._feed_start()
+
+    def _feed_start(self) -> list[Frame]:
+        if self._decoder is None or not self._start:
+            return []
+        start, self._start = self._start, b""
+        return self._decoder.feed(start)
+
+    def _open(self, start: bytes, *, last: bool) -> None:
+        text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if not last and len(text) < 6 and len(start) < 4096 and _undecided(text):
+            return
+        framing = self._labelled()
+        if framing is None or framing.name == "json" or (framing.name == "sse" and _JSON_START.match(text)):
+            sniffed = self._sniff(text)
+            if sniffed is not None:
+                self._decoder = sniffed
+                return
+        self._plain = framing is None
+        self._decoder = framing.open(self._exchange, self._side) if framing else None
+
+    def _labelled(self) -> Framing | None:
+        ranked = [(f.matches(self._exchange, self._side, self.content_type), f) for f in framings()]
+        rank, framing = max(ranked, key=lambda pair: pair[0])
+        return framing if rank else None
+
+    def _sniff(self, text: bytes) -> Decoder | None:
+        """What the bytes say when the label is missing, wrong, or only says JSON."""
+        if text.startswith(_SSE_FIELDS) and _SSE_START.match(text):
+            return SseDecoder(self._side)
+        if _JSON_START.match(text):
+            return JsonDecoder(self._side, self._charset, elements=self._side is Side.RESPONSE)
+        return None
+
+
+def framings() -> tuple[Framing, ...]:
+    return discover("proxy.wire", "FRAMING")
+
+
+def _undecided(text: bytes) -> bool:
+    return not text or (text[:1] not in b"{[<" and any(f.startswith(text) for f in _SSE_FIELDS))

@@ -1,0 +1,102 @@
+"""AWS event stream: bytes in, one Frame per message out; both checksums are looked at.
+
+Layout (smithy.io, event stream encoding, read 2026): uint32 total, uint32 headers, uint32 prelude CRC, headers,
+payload, uint32 message CRC. Frame.event is the ``:event-type``, or ``exception:<type>`` for errors inside a 200.
+"""
+
+from __future__ import annotations
+
+import struct
+from binascii import crc32
+
+from proxy.exchange import Exchange, Side
+from proxy.wire import Frame
+from proxy.wire.json_text import parse
+
+MESSAGE_CAP = 24 << 20  # the format allows 16 MiB of payload
+_FIXED = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # header value type -> size; 6 and 7 carry a length
+
+
+class EventStreamDecoder:
+    def __init__(self, side: Side) -> None:
+        self._side = side
+        self._buffer = bytearray()
+        self._lost: str | None = None
+
+    def feed(self, data: bytes) -> list[Frame]:
+        if self._lost is not None:
+            return []
+        self._buffer += data
+        frames: list[Frame] = []
+        at = 0
+        while len(self._buffer) - at >= 12:
+            total, headers, prelude = struct.unpack_from(">III", self._buffer, at)
+            if crc32(self._buffer[at : at + 8]) != prelude or not 16 + headers <= total <= MESSAGE_CAP:
+                self._lost = "event stream prelude is damaged"
+                frames.append(Frame(b"", error=self._lost, side=self._side, size_bytes=len(self._buffer) - at))
+                self._buffer.clear()
+                return frames
+            if len(self._buffer) - at < total:
+                break
+            frames.append(_message(bytes(self._buffer[at : at + total]), headers, self._side))
+            at += total
+        del self._buffer[:at]
+        return frames
+
+    def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a cut message is one either way
+        rest, size = self._buffer, len(self._buffer)
+        self._buffer = bytearray()
+        return [Frame(b"", error="event stream message cut off", side=self._side, size_bytes=size)] if rest else []
+
+
+def _message(raw: bytes, headers_size: int, side: Side) -> Frame:
+    size = len(raw)
+    if crc32(raw[:-4]) != struct.unpack(">I", raw[-4:])[0]:
+        return Frame(b"", error="event stream message checksum is wrong", side=side, size_bytes=size)
+    headers = _headers(raw[12 : 12 + headers_size])
+    if headers is None:
+        return Frame(b"", error="event stream headers are damaged", side=side, size_bytes=size)
+    payload = raw[12 + headers_size : -4]
+    kind = headers.get(":message-type", "event")
+    name = headers.get(":event-type", "")
+    if kind != "event":
+        name = f"exception:{headers.get(':exception-type') or headers.get(':error-code') or kind}"
+    value, error = parse(payload) if payload else ({}, None)
+    if error is not None:
+        text = payload.decode("utf-8", "replace")
+        return Frame(text, name, error=None if kind != "event" else f"JSON: {error}", side=side, size_bytes=size)
+    return Frame(value, name, side=side, size_bytes=size)
+
+
+def _headers(raw: bytes) -> dict[str, str] | None:
+    """String headers by name (values of other types are stepped over), None when the block does not add up."""
+    found: dict[str, str] = {}
+    at = 0
+    try:
+        while at < len(raw):
+            name = raw[at + 1 : at + 1 + raw[at]].decode("utf-8", "replace")
+            at += 1 + raw[at]
+            kind = raw[at]
+            at += 1
+            if kind in (6, 7):
+                size = struct.unpack_from(">H", raw, at)[0]
+                found[name] = raw[at + 2 : at + 2 + size].decode("utf-8", "replace")
+                at += 2 + size
+            else:
+                at += _FIXED[kind]
+    except (IndexError, KeyError, struct.error):
+        return None
+    return found if at == len(raw) else None
+
+
+class _EventStream:
+    name = "aws-event-stream"
+
+    def matches(self, exchange: Exchange, side: Side, content_type: str) -> int:  # noqa: ARG002 - the framing signature
+        return 60 if content_type == "application/vnd.amazon.eventstream" else 0
+
+    def open(self, exchange: Exchange, side: Side) -> EventStreamDecoder:  # noqa: ARG002 - the framing signature
+        return EventStreamDecoder(side)
+
+
+FRAMING = _EventStream()

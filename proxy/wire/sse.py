@@ -1,0 +1,105 @@
+r"""Server-sent events: bytes in, one Frame per dispatched event out (WHATWG HTML, section 9.2, read 2026).
+
+Lines end at LF, CRLF or CR, nowhere else (U+2028 is text). One leading BOM is dropped, comments and retry lines
+are nobody's frame, several data lines join with LF. JSON data is parsed; ``[DONE]`` and other text stay text.
+An unfinished last event is dispatched too when it parses: servers that forget the last blank line are common.
+"""
+
+from __future__ import annotations
+
+import re
+
+from proxy.exchange import Exchange, Side
+from proxy.wire import Frame
+from proxy.wire.json_text import parse
+
+EVENT_CAP = 64 << 20
+_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
+_LINES = re.compile(rb"\r\n|\n|\r")
+
+
+class SseDecoder:
+    """``gate``: when set, runs of whole events in which it finds nothing are counted and dropped unparsed."""
+
+    def __init__(self, side: Side = Side.RESPONSE) -> None:
+        self._side = side
+        self._buffer = bytearray()
+        self._scanned = 0
+        self._first = True
+        self.gate: re.Pattern[bytes] | None = None
+        self.skipped_events = 0
+        self.skipped_bytes = 0
+
+    def feed(self, data: bytes) -> list[Frame]:
+        self._buffer += data
+        if self._first:
+            if len(self._buffer) < 3 and b"\xef\xbb\xbf".startswith(bytes(self._buffer)):
+                return []
+            self._first = False
+            if self._buffer.startswith(b"\xef\xbb\xbf"):
+                del self._buffer[:3]
+        cut, ends = 0, []
+        for match in _END.finditer(self._buffer, max(0, self._scanned - 4)):
+            if match.end() == len(self._buffer) and match.group()[-1:] == b"\r":
+                break  # the LF of this CRLF may still come
+            ends.append((cut, match.start(), match.end()))
+            cut = match.end()
+        self._scanned = len(self._buffer) - cut
+        if not ends:
+            return self._too_long()
+        whole = bytes(self._buffer[:cut])
+        del self._buffer[:cut]
+        if self.gate is not None and self.gate.search(whole) is None:
+            self.skipped_events += len(ends)
+            self.skipped_bytes += len(whole)
+            return []
+        return [f for start, stop, end in ends for f in self._event(whole[start:stop], end - start)]
+
+    def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a last event that parses is one either way
+        rest = bytes(self._buffer)
+        self._buffer.clear()
+        return self._event(rest.rstrip(b"\r\n"), len(rest)) if rest.strip() else []
+
+    def _too_long(self) -> list[Frame]:
+        if len(self._buffer) <= EVENT_CAP:
+            return []
+        size = len(self._buffer)
+        self._buffer.clear()
+        self._scanned = 0
+        return [Frame("", error="event over the cap", side=self._side, size_bytes=size)]
+
+    def _event(self, block: bytes, size: int) -> list[Frame]:
+        name, data = "", []
+        for line in _LINES.split(block):
+            field, _, value = line.partition(b":")
+            value = value[1:] if value[:1] == b" " else value
+            if field == b"data":
+                data.append(value)
+            elif field == b"event":
+                name = value.decode("utf-8", "replace")
+        if not data:
+            return []
+        return [_frame(b"\n".join(data), name, self._side, size)]
+
+
+def _frame(data: bytes, name: str, side: Side, size: int) -> Frame:
+    if data.lstrip()[:1] not in (b"{", b"[") or data.strip() == b"[DONE]":
+        return Frame(data.decode("utf-8", "replace"), name, side=side, size_bytes=size)
+    value, error = parse(data)
+    if error == "not UTF-8":  # clients put U+FFFD there and go on
+        value, error = parse(data.decode("utf-8", "replace"))
+    value = data.decode("utf-8", "replace") if error else value
+    return Frame(value, name, error=error, side=side, size_bytes=size)
+
+
+class _Sse:
+    name = "sse"
+
+    def matches(self, exchange: Exchange, side: Side, content_type: str) -> int:  # noqa: ARG002 - the framing signature
+        return 50 if content_type == "text/event-stream" else 0
+
+    def open(self, exchange: Exchange, side: Side) -> SseDecoder:  # noqa: ARG002 - the framing signature
+        return SseDecoder(side)
+
+
+FRAMING = _Sse()

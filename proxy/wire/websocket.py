@@ -1,0 +1,143 @@
+"""One side of a WebSocket (RFC 6455, permessage-deflate RFC 7692): bytes after the 101 in, one Frame per message out.
+
+Masks, fragments, control frames between fragments, context takeover. Text that is JSON is parsed; other text and
+binary messages are frames as they are. ``event`` is ``close`` for the closing frame.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+from proxy.exchange import Exchange, Side
+from proxy.wire import Frame
+from proxy.wire.json_text import parse
+
+MESSAGE_CAP = 64 << 20
+_TAIL = b"\x00\x00\xff\xff"
+
+
+class WebSocketDecoder:
+    """``deflate``: permessage-deflate was agreed; ``takeover``: this side keeps its window between messages."""
+
+    def __init__(self, side: Side, *, deflate: bool = False, takeover: bool = True) -> None:
+        self._side = side
+        self._deflate = deflate
+        self._takeover = takeover
+        self._window = zlib.decompressobj(-15)
+        self._buffer = bytearray()
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._opcode = 0
+        self._squeezed = False
+        self._lost = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        if self._lost:
+            return []
+        self._buffer += data
+        frames: list[Frame] = []
+        while not self._lost:
+            taken = self._take()
+            if taken is None:
+                break
+            frames += self._frame(*taken)
+        return frames
+
+    def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a cut message is one either way
+        size = len(self._buffer) + self._size
+        self._buffer.clear()
+        self._parts = []
+        return [self._bad("websocket message cut off", size)] if size and not self._lost else []
+
+    def _take(self) -> tuple[int, bytes] | None:
+        """(first byte, unmasked payload) of the next frame, once it is there as a whole."""
+        buffer = self._buffer
+        if len(buffer) < 2:
+            return None
+        masked, size, at = buffer[1] & 0x80, buffer[1] & 0x7F, 2
+        if size >= 126:
+            width = 2 if size == 126 else 8
+            if len(buffer) < 2 + width:
+                return None
+            size = int.from_bytes(buffer[2 : 2 + width], "big")
+            at += width
+        at += 4 if masked else 0
+        if size > MESSAGE_CAP:
+            self._lost = True
+            return 0x70, b""
+        if len(buffer) < at + size:
+            return None
+        payload = bytes(buffer[at : at + size])
+        if masked and size:
+            payload = _unmask(payload, bytes(buffer[at - 4 : at]))
+        first = buffer[0]
+        del buffer[: at + size]
+        return first, payload
+
+    def _frame(self, first: int, payload: bytes) -> list[Frame]:
+        opcode, final = first & 0x0F, first & 0x80
+        if self._lost or first & 0x30 or opcode in (3, 4, 5, 6, 7) or opcode > 10:
+            self._lost = True
+            return [self._bad("websocket framing is damaged or over the cap", len(self._buffer))]
+        if opcode >= 8:
+            code = struct.unpack(">H", payload[:2])[0] if len(payload) >= 2 else None
+            return [Frame(code, "close", side=self._side, size_bytes=len(payload))] if opcode == 8 else []
+        if opcode:
+            self._opcode, self._squeezed, self._parts, self._size = opcode, bool(first & 0x40), [], 0
+        self._parts.append(payload)
+        self._size += len(payload)
+        if self._size > MESSAGE_CAP:
+            self._lost = True
+            return [self._bad("websocket message over the cap", self._size)]
+        return [self._message()] if final else []
+
+    def _message(self) -> Frame:
+        data, size = b"".join(self._parts), self._size
+        self._parts, self._size = [], 0
+        if self._squeezed:
+            if not self._deflate:
+                return self._bad("compressed message though none was agreed", size)
+            try:
+                data = self._window.decompress(data + _TAIL, MESSAGE_CAP)
+            except zlib.error:
+                self._lost = True
+                return self._bad("permessage-deflate is damaged", size)
+            if self._window.unconsumed_tail:
+                self._lost = True
+                return self._bad("websocket message over the cap", size)
+            if not self._takeover:
+                self._window = zlib.decompressobj(-15)
+        if data.lstrip()[:1] not in (b"{", b"["):
+            plain: Any = data.decode("utf-8", "replace") if self._opcode == 1 else data
+            return Frame(plain, side=self._side, size_bytes=size)
+        value, error = parse(data)
+        if error is not None and self._opcode == 2:
+            return Frame(data, side=self._side, size_bytes=size)
+        value = data.decode("utf-8", "replace") if error else value
+        return Frame(value, error=error and f"JSON: {error}", side=self._side, size_bytes=size)
+
+    def _bad(self, reason: str, size: int) -> Frame:
+        return Frame(b"", error=reason, side=self._side, size_bytes=size)
+
+
+def _unmask(payload: bytes, key: bytes) -> bytes:
+    size = len(payload)
+    pad = (key * (size // 4 + 1))[:size]
+    return (int.from_bytes(payload, "little") ^ int.from_bytes(pad, "little")).to_bytes(size, "little")
+
+
+class _WebSocket:
+    name = "websocket"
+
+    def matches(self, exchange: Exchange, side: Side, content_type: str) -> int:  # noqa: ARG002 - the framing signature
+        return 90 if exchange.websocket and exchange.response and exchange.response.status == 101 else 0
+
+    def open(self, exchange: Exchange, side: Side) -> WebSocketDecoder:
+        agreed = exchange.response.get("sec-websocket-extensions").lower() if exchange.response else ""
+        ours = "client_no_context_takeover" if side is Side.REQUEST else "server_no_context_takeover"
+        return WebSocketDecoder(side, deflate="permessage-deflate" in agreed, takeover=ours not in agreed)
+
+
+FRAMING = _WebSocket()
