@@ -1,5 +1,6 @@
 """The log chains, numbers, syncs, signs and rotates; one writer at a time."""
 
+import itertools
 import os
 
 import orjson
@@ -88,7 +89,7 @@ def test_rotation_by_size_leaves_a_manifest_of_what_was_in_the_file(tmp_path):
     with open_log(tmp_path, limits=Limits(segment_bytes=8000, idle_s=30)) as log:
         for _ in range(30):
             log.append(action_record())
-    found = [s for s in segments(tmp_path / "audit")]
+    found = list(segments(tmp_path / "audit"))
     assert len(found) > 2
     for segment in found[:-1]:
         manifest = load_manifest(segment.manifest)
@@ -151,7 +152,7 @@ def test_a_short_write_is_undone_and_the_log_goes_on_when_there_is_room(tmp_path
     lines = all_lines(tmp_path)
     kinds = [orjson.loads(line)["kind"] for line in lines]
     assert kinds.count("action") == written + 1
-    for line, after in zip(lines, lines[1:], strict=False):
+    for line, after in itertools.pairwise(lines):
         assert orjson.loads(after)["prev"] == line_hash(line)
 
 
