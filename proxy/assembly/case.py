@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from classifiers.call import Outcome, ToolCall, ToolResult
+from classifiers.call import Advertised, ExecutedBy, Outcome, ToolCall, ToolResult
 from proxy.assembly import ExchangeAssembler
 from proxy.events import CallClosed, Event, ResultSeen, Unread
 from proxy.exchange import Ending, Exchange, Head, Side
@@ -76,7 +77,7 @@ def dialogue(body: bytes) -> list[Frame]:
 def rendered(events: list[Event]) -> dict[str, Any]:
     """The printed shape of what assembly yielded (docs/protocols.md)."""
     return {
-        "calls": [_call(e.call) for e in events if isinstance(e, CallClosed)],
+        "calls": [_call(call) for call in settled(events)],
         "results": [_result(e.result) for e in events if isinstance(e, ResultSeen) and e.result.final],
         "unread": [
             {"content_type": e.content_type, "bytes": e.size_bytes, "reason": e.reason}
@@ -84,6 +85,32 @@ def rendered(events: list[Event]) -> dict[str, Any]:
             if isinstance(e, Unread)
         ],
     }
+
+
+def settled(events: list[Event]) -> list[ToolCall]:
+    """Each call once, as last known: a reopened one replaces its earlier closing, a result may name the executor."""
+    calls: list[ToolCall] = []
+    for event in events:
+        if isinstance(event, CallClosed):
+            place = _place(calls, event.call.id) if event.call.reopened else None
+            if place is None:
+                calls.append(event.call)
+            else:
+                calls[place] = event.call
+        elif isinstance(event, ResultSeen) and event.result.extra.keys() & {"executed_by", "advertised"}:
+            place, said = _place(calls, event.result.id), event.result.extra
+            if place is not None:
+                call = calls[place]
+                calls[place] = replace(
+                    call,
+                    executed_by=ExecutedBy(said.get("executed_by", call.executed_by)),
+                    advertised=Advertised(said.get("advertised", call.advertised)),
+                )
+    return calls
+
+
+def _place(calls: list[ToolCall], call_id: str | int | None) -> int | None:
+    return next((at for at in range(len(calls) - 1, -1, -1) if calls[at].id == call_id), None)
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class OpenCall:
 
 @dataclass(slots=True)
 class CallBook:
-    """``violations`` collects what makes the official client abort, in its order of events; the run reads and clears it."""
+    """``violations``: what the official client aborts on; ``unread``: what was lost. The run reads and clears both."""
 
     calls: dict[str, OpenCall] = field(default_factory=dict)
     lanes: dict[str | None, str] = field(default_factory=dict)  # lane -> id of its call open by chunks

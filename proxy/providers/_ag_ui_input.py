@@ -6,13 +6,14 @@ the thread's memory knows which were answered. ``resume`` entries decide interru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from classifiers.call import Approval, ApprovalState, Outcome, ToolResult
 from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.exchange import Exchange
-from proxy.providers._reading import content_facts, definition, digest_of, is_late, memory, trimmed
+from proxy.providers._memory import slot
+from proxy.providers._reading import content_facts, definition, digest_of, is_late, trimmed
 
 
 def is_run_input(body: Any) -> bool:
@@ -38,7 +39,7 @@ def _camel(key: str) -> str:
 
 def thread_memory(exchange: Exchange, thread: str | None) -> dict[str, Any]:
     """``calls`` {id: {name, digest, run}}, ``answered`` {id: digest}, ``interrupts`` {id: …}, ``pending`` [ids]."""
-    book = memory(exchange, "ag-ui", thread or exchange.id)
+    book = slot(exchange, "ag-ui", thread or exchange.id)
     for key in ("calls", "answered", "interrupts"):
         book.setdefault(key, {})
     book.setdefault("pending", [])
@@ -46,7 +47,7 @@ def thread_memory(exchange: Exchange, thread: str | None) -> dict[str, Any]:
 
 
 def read_input(exchange: Exchange, body: dict[str, Any]) -> Iterator[Event]:
-    """Everything the request says, in a fixed order: facts, tools, history, results, decisions, what went unanswered."""
+    """Everything the request says: facts, tools, history, results, decisions, what went unanswered, in this order."""
     plain = camel(body)
     thread, run = plain.get("threadId"), plain.get("runId")
     book = thread_memory(exchange, thread if isinstance(thread, str) else None)
@@ -65,7 +66,7 @@ def read_input(exchange: Exchange, body: dict[str, Any]) -> Iterator[Event]:
     yield ToolsOffered(tuple(d for d in found if d is not None), present=isinstance(tools, list))
     messages = [camel(message) for message in _objects(plain.get("messages"))]
     yield from _history(messages, book)
-    answered = yield from _answers(messages, book, exchange, thread, run)
+    answered = yield from _answers(messages, book, thread, run)
     decided = yield from _decisions(plain.get("resume"), book, exchange, thread, run)
     yield from _continued(book, answered | decided, run)
 
@@ -98,8 +99,8 @@ def _history(messages: list[dict[str, Any]], book: dict[str, Any]) -> Iterator[E
 
 
 def _answers(
-    messages: list[dict[str, Any]], book: dict[str, Any], exchange: Exchange, thread: Any, run: Any
-) -> Iterator[Event]:
+    messages: list[dict[str, Any]], book: dict[str, Any], thread: Any, run: Any
+) -> Generator[Event, None, set[str]]:
     """A ResultSeen for each tool message not seen before; returns the ids that are answered now."""
     names = {call_id: name for call_id, (name, _) in history_calls(messages).items()}
     for message in messages:
@@ -144,7 +145,9 @@ def _outcome(error: Any, content: Any) -> Outcome:
     return Outcome.ANSWERED_EMPTY if content == "" else Outcome.UNKNOWN
 
 
-def _decisions(entries: Any, book: dict[str, Any], exchange: Exchange, thread: Any, run: Any) -> Iterator[Event]:
+def _decisions(
+    entries: Any, book: dict[str, Any], exchange: Exchange, thread: Any, run: Any
+) -> Generator[Event, None, set[str]]:
     """A later sight of the call for each ``resume`` entry; returns the ids decided. Only an explicit word approves."""
     decided: set[str] = set()
     for entry in map(camel, _objects(entries)):

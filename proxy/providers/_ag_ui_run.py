@@ -8,7 +8,7 @@ result's ``extra`` (``executed_by: agent``). The same holds for ``advertised``. 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,7 +60,8 @@ class AgUiRun:
         if frame.side is Side.REQUEST or frame.data == "":
             return
         if not isinstance(frame.data, dict):
-            yield Unread(self.content_type, frame.size_bytes, frame.error or "an event that is not a JSON object")
+            if frame.error is None:  # the driver says what could not be decoded
+                yield Unread(self.content_type, frame.size_bytes, "an event that is not a JSON object")
             yield from self._refuse("an event that is not JSON")
             return
         event = camel(frame.data)
@@ -278,7 +279,7 @@ class AgUiRun:
         yield Facts({"finish_reason": "error", "error": error, **_usage(event)})
         self.state = "errored"
 
-    def _pending(self, declared: Any) -> Iterator[Event]:
+    def _pending(self, declared: Any) -> Generator[Event, None, list[str]]:
         """What the run leaves unanswered; returns those ids. An absent or empty list is derived, never read as none."""
         memory = self._memory()
         derived = [i for i in self.closed if i not in self.answered and i not in memory["answered"]]

@@ -1,4 +1,4 @@
-"""What several providers read the same way: argument text, reported content, times, a thread's memory.
+"""What several providers read the same way: argument text, reported content, definitions, times.
 
 JSON values in, plain pieces of ToolCall and ToolResult out. Nothing here raises on what the other side sent.
 """
@@ -11,7 +11,6 @@ from datetime import datetime
 from typing import Any
 
 from classifiers.call import Definition
-from proxy.exchange import Exchange
 from proxy.wire.json_text import dump, parse
 
 
@@ -108,19 +107,6 @@ def is_late(decided_ns: int, deadline: str | None) -> bool:
     except ValueError:
         return False
     return limit.tzinfo is not None and decided_ns / 1e9 > limit.timestamp()
-
-
-def memory(exchange: Exchange, kind: str, key: str, cap: int = 4096) -> dict[str, Any]:
-    """What this kind of assembly remembers under ``key`` across exchanges; the least recently used go beyond ``cap``."""
-    shelf = exchange.shared.setdefault(kind, {})
-    assert isinstance(shelf, dict)
-    book = shelf.pop(key, None)
-    shelf[key] = book if isinstance(book, dict) else {}
-    while len(shelf) > cap:
-        del shelf[next(iter(shelf))]
-    found = shelf[key]
-    assert isinstance(found, dict)
-    return found
 
 
 def trimmed(book: dict[str, Any], cap: int = 4096) -> dict[str, Any]:
