@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,7 +102,7 @@ def varint(number: int) -> bytes:
 @given(st.binary(max_size=400), st.lists(st.integers(0, 400), max_size=8))
 def test_random_bytes_in_any_cut_give_the_same_frames_and_no_exception(data, marks):
     edges = [0, *sorted(min(m, len(data)) for m in marks), len(data)]
-    pieces = [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [data[a:b] for a, b in itertools.pairwise(edges)]
     assert read(pieces) == read([data])
 
 
