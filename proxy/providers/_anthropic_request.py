@@ -1,0 +1,88 @@
+"""What an Anthropic Messages request says: history, results, tools, facts. Shared with its Bedrock and Vertex forms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from classifiers.call import Definition, Outcome, ToolResult
+from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered
+from proxy.exchange import Exchange
+from proxy.providers import _history
+from proxy.providers._calls import definition, fields, result, rows, text
+
+CALL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+_MARKED = {True: Outcome.ERROR, False: Outcome.OK}
+
+
+def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterator[Event]:
+    """The events of one request body, in the order a reader wants them: facts, tools, history, results."""
+    session = session_of(body)
+    facts: dict[str, Any] = {"protocol": api}
+    if text(body.get("model")):
+        facts["model"] = body["model"]
+    if session:
+        facts["session_ids"] = {"metadata.user_id": session}
+    yield Facts(facts)
+    yield offered(body)
+    if exchange.request.path.endswith("/count_tokens"):
+        return  # the same body will come again as a real request
+    messages = body.get("messages")
+    if isinstance(messages, list):
+        yield from _history_events(exchange, messages, session)
+
+
+def session_of(body: dict[str, Any]) -> str:
+    """The session inside ``metadata.user_id``: a JSON object, or the older ``user_…_session_<id>`` form."""
+    user = text(fields(body.get("metadata")).get("user_id"))
+    if user.startswith("{"):
+        try:
+            return text(fields(json.loads(user)).get("session_id"))
+        except ValueError:
+            return ""
+    return user.partition("_session_")[2]
+
+
+def offered(body: dict[str, Any]) -> ToolsOffered:
+    tools = body.get("tools")
+    choice = fields(body.get("tool_choice"))
+    forced = {"any": "*", "tool": text(choice.get("name"))}.get(text(choice.get("type")))
+    found = tuple(_definition(t) for t in rows(tools) if text(t.get("name")))
+    return ToolsOffered(found, present=isinstance(tools, list), forced=forced or None)
+
+
+def _definition(tool: dict[str, Any]) -> Definition:
+    kind = text(tool.get("type"))  # bash_20250124 and its like are declared by type, without a schema
+    notes = {"type": kind} if kind and kind != "custom" else None
+    return definition(tool["name"], tool.get("description"), tool.get("input_schema"), notes)
+
+
+def _history_events(exchange: Exchange, messages: list[Any], session: str) -> Iterator[Event]:
+    hashes = _history.chain(messages)
+    ids = tuple(b.get("id") for m in rows(messages) for b in rows(m.get("content")) if b.get("type") in CALL_BLOCKS)
+    yield HistorySeen(call_ids=ids, prefix_hashes=hashes)
+    start = _history.unseen(exchange, session, hashes, messages, _is_answer)
+    names = {b.get("id"): b.get("name") for m in rows(messages) for b in rows(m.get("content")) if "name" in b}
+    for message in messages[start:]:
+        if isinstance(message, dict) and message.get("role") == "user":
+            yield from (ResultSeen(r) for r in _results(rows(message.get("content")), names))
+
+
+def _is_answer(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("role") == "assistant"
+
+
+def _results(blocks: Iterable[dict[str, Any]], names: dict[Any, Any]) -> Iterator[ToolResult]:
+    for block in blocks:
+        if block.get("type") == "tool_result":
+            id_ = block.get("tool_use_id")
+            yield result(
+                id_,
+                block.get("content"),
+                _MARKED.get(block.get("is_error"), Outcome.UNKNOWN),  # type: ignore[arg-type]
+                name=text(names.get(id_)) or None if isinstance(id_, str) else None,
+                source="request",
+                asserted_by="request",
+                reported_by="harness",
+            )

@@ -1,0 +1,108 @@
+"""Score assembled cases against recorded expectations: ``python tests/conformance/score.py [api…]`` prints a table.
+
+A case is right when its calls agree in id, name, arguments, executed_by and completeness, in order, and its results
+in id and in outcome where the recording marks one.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from proxy.assembly.case import assemble_case
+
+HERE = Path(__file__).resolve()
+
+
+def cases_root() -> Path | None:
+    """The shared cases: ``shared/wire-cases`` beside one of the folders above this file."""
+    return next((p / "shared" / "wire-cases" for p in HERE.parents if (p / "shared" / "wire-cases").is_dir()), None)
+
+
+def differences(got: dict[str, Any], meta: dict[str, Any]) -> list[str]:
+    """What disagrees, empty when the case is right."""
+    expected = [_call(c) for c in meta.get("expected_tool_calls") or []]
+    found = [{k: c[k] for k in ("id", "name", "arguments", "executed_by", "complete")} for c in got["calls"]]
+    problems = [] if _same(found, expected) else [f"calls {found} expected {expected}"]
+    return problems + _result_differences(got["results"], meta)
+
+
+def _call(said: dict[str, Any]) -> dict[str, Any]:
+    kept = {k: said.get(k) for k in ("id", "name", "arguments", "executed_by")}
+    return {**kept, "complete": said.get("complete") is not False}
+
+
+def _same(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
+    return sorted(map(_key, found)) == sorted(map(_key, expected))
+
+
+def _key(call: dict[str, Any]) -> str:
+    return json.dumps(call, sort_keys=True)
+
+
+def _result_differences(found: list[dict[str, Any]], meta: dict[str, Any]) -> list[str]:
+    names = ("expected_results", "in_stream_tool_results", "request_tool_results")
+    if not any(n in meta for n in names):
+        return []
+    expected = [r for n in names for r in meta.get(n) or []]
+    ids = sorted(str(r["id"]) for r in found if meta.get("api") in _ALL_RESULTS or r["source"] == "request" or expected)
+    wanted = sorted(str(r.get("id")) for r in expected)
+    missing = [i for i in wanted if i not in ids]
+    problems = [f"results {ids} expected {wanted}"] if missing else []
+    for result in expected:
+        marks = [_MARKS[k](result[k]) for k in _MARKS if k in result]
+        said = {r["outcome"] for r in found if r["id"] == result.get("id")}
+        problems += [f"result {result['id']}: {said} expected {m}" for m in marks if m is not None and m not in said]
+    return problems
+
+
+_ALL_RESULTS: frozenset[str] = frozenset()
+_MARKS = {
+    "is_error": lambda v: {True: "error", False: "ok"}.get(v),
+    "status": lambda v: {"error": "error", "success": "ok"}.get(v),
+}
+
+
+def score(root: Path, apis: list[str], *, detect: bool) -> dict[str, list[tuple[str, list[str]]]]:
+    """api -> [(case, differences)]."""
+    table: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
+    for path in sorted(root.glob("*/*/meta.json")):
+        if apis and path.parent.parent.name not in apis:
+            continue
+        meta = json.loads(path.read_text("utf-8"))
+        got = assemble_case(path.parent, detect=detect)
+        problems = differences(got, meta)
+        named = base(meta.get("wire_api") or meta["api"])
+        if got["api"] != named:
+            problems.append(f"api {got['api']} expected {named}")
+        table[path.parent.parent.name].append((path.parent.name, problems))
+    return table
+
+
+def base(api: str) -> str:
+    return {"groq-chat": "openai-chat", "mistral-chat": "openai-chat"}.get(api, api)
+
+
+def main() -> None:
+    root = cases_root()
+    if root is None:
+        print("no shared/wire-cases above this file: nothing to score")
+        return
+    verbose = "-v" in sys.argv
+    table = score(root, [a for a in sys.argv[1:] if not a.startswith("-")], detect="--detect" in sys.argv)
+    right = total = 0
+    for api, rows in table.items():
+        good = sum(not p for _, p in rows)
+        right, total = right + good, total + len(rows)
+        print(f"{api:24} {good:4}/{len(rows):<4} {100 * good / len(rows):6.1f} %")
+        for name, problems in rows if verbose else ():
+            for problem in problems:
+                print(f"    {name}: {problem[:600]}")
+    print(f"{'all':24} {right:4}/{total:<4} {100 * right / max(total, 1):6.1f} %")
+
+
+if __name__ == "__main__":
+    main()
