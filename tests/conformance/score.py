@@ -44,25 +44,27 @@ def _key(call: dict[str, Any]) -> str:
 
 
 def _result_differences(found: list[dict[str, Any]], meta: dict[str, Any]) -> list[str]:
-    names = ("expected_results", "in_stream_tool_results", "request_tool_results")
-    if not any(n in meta for n in names):
-        return []
-    expected = [r for n in names for r in meta.get(n) or []]
-    ids = sorted(str(r["id"]) for r in found if meta.get("api") in _ALL_RESULTS or r["source"] == "request" or expected)
-    wanted = sorted(str(r.get("id")) for r in expected)
-    missing = [i for i in wanted if i not in ids]
-    problems = [f"results {ids} expected {wanted}"] if missing else []
-    for result in expected:
-        marks = [_MARKS[k](result[k]) for k in _MARKS if k in result]
-        said = {r["outcome"] for r in found if r["id"] == result.get("id")}
-        problems += [f"result {result['id']}: {said} expected {m}" for m in marks if m is not None and m not in said]
+    problems = []
+    for source, names in (
+        ("request", ("request_tool_results",)),
+        ("stream", ("expected_results", "in_stream_tool_results")),
+    ):
+        if not any(n in meta for n in names):
+            continue
+        expected = [r for n in names for r in meta.get(n) or []]
+        ids = sorted(str(r["id"]) for r in found if r["source"] == source)
+        wanted = sorted(str(r.get("id")) for r in expected)
+        problems += [f"{source} results {ids} expected {wanted}"] if ids != wanted else []
+        for result in expected:
+            said = {r["outcome"] for r in found if r["id"] == result.get("id")}
+            marks = [table.get(result.get(k)) for k, table in _MARKS.items()]
+            problems += [f"result {result.get('id')}: {said} expected {m}" for m in marks if m and m not in said]
     return problems
 
 
-_ALL_RESULTS: frozenset[str] = frozenset()
-_MARKS = {
-    "is_error": lambda v: {True: "error", False: "ok"}.get(v),
-    "status": lambda v: {"error": "error", "success": "ok"}.get(v),
+_MARKS: dict[str, dict[Any, str]] = {
+    "is_error": {True: "error", False: "ok"},
+    "status": {"error": "error", "success": "ok"},
 }
 
 

@@ -1,0 +1,152 @@
+"""OpenAI Chat Completions and everybody who speaks it: deltas or whole messages to calls.
+
+Azure, OpenRouter, DeepSeek, xAI, vLLM, Ollama's /v1, Gemini's and Anthropic's compatible endpoints differ in small
+ways that are all handled here; ``groq-chat`` and ``mistral-chat`` are dialects for their names only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from classifiers.call import ExecutedBy, Outcome, ToolCall
+from proxy.events import CallClosed, Event, Facts, ResultSeen
+from proxy.exchange import Ending, Exchange
+from proxy.providers._calls import fields, given, result, rows, short, text
+from proxy.providers._chat_request import request_events
+from proxy.providers._chat_slots import LEGACY, Slots
+from proxy.providers._usage import usage
+from proxy.wire import Frame
+
+NAME = "openai-chat"
+CHOICES_CAP = 128
+_CUT = frozenset({"length", "max_tokens", "content_filter", "error"})
+
+
+class ChatAssembly:
+    """State of one response body: calls per choice, executed tools already told."""
+
+    def __init__(self, api: str = NAME) -> None:
+        self._api = api
+        self._choices: dict[int, Slots] = {}
+        self._told: dict[tuple[int, int], str] = {}
+        self._results: set[tuple[int, int]] = set()
+        self._facts: dict[str, Any] = {}
+
+    def request(self, exchange: Exchange) -> Iterable[Event]:
+        return request_events(exchange, fields(exchange.request_json), self._api)
+
+    def frame(self, frame: Frame) -> Iterator[Event]:
+        data = frame.data
+        if data == "[DONE]":
+            yield from self._close_all(known_end=False)
+        if frame.error is not None or not isinstance(data, dict):
+            return
+        yield from self._learn(data)
+        for at, choice in enumerate(rows(data.get("choices"))[:CHOICES_CAP]):
+            yield from self._choice(choice, at)
+
+    def close(self, ending: Ending) -> Iterator[Event]:
+        if ending is Ending.COMPLETE:
+            yield from self._close_all(known_end=False)
+        for slots in self._choices.values():
+            yield from slots.cut_off()
+
+    def _learn(self, data: dict[str, Any]) -> Iterator[Event]:
+        said = {"response_id": data.get("id"), "model": data.get("model")}
+        facts: dict[str, Any] = {k: v for k, v in said.items() if isinstance(v, str) and v}
+        counts = usage(data.get("usage") or fields(data.get("x_groq")).get("usage"))
+        facts |= {"usage": counts} if counts else {}
+        facts |= {"error": short(data["error"])} if data.get("error") else {}
+        fresh = {k: v for k, v in facts.items() if self._facts.get(k) != v}
+        if fresh:
+            self._facts |= fresh
+            yield Facts(fresh)
+
+    def _choice(self, choice: dict[str, Any], at: int) -> Iterator[Event]:
+        index = choice.get("index")
+        number = index if isinstance(index, int) else at
+        slots = self._choices.setdefault(number, Slots(number))
+        said = fields(choice.get("delta")) or fields(choice.get("message"))  # both at once say the same thing twice
+        for entry in rows(said.get("tool_calls")):
+            slots.add(entry)
+        legacy = fields(said.get("function_call"))
+        if text(legacy.get("name")) or text(legacy.get("arguments")):  # an empty one is on every message of some hosts
+            slots.add({**legacy, "index": LEGACY}, LEGACY)
+        for order, tool in enumerate(rows(said.get("executed_tools"))):
+            yield from self._executed(tool, number, order)
+        reason = choice.get("finish_reason")
+        if isinstance(reason, str) and reason:
+            yield Facts({"finish_reason": reason})
+            yield from slots.close(cut=reason in _CUT, known_end=True)
+
+    def _executed(self, tool: dict[str, Any], choice: int, order: int) -> Iterator[Event]:
+        """Groq runs these itself and shows them with their output, possibly again in a later chunk."""
+        index = tool.get("index")
+        key = (choice, index if isinstance(index, int) else order)
+        said = tool.get("arguments")
+        if key not in self._told and (said or tool.get("output")):
+            self._told[key] = text(said)
+            yield CallClosed(
+                ToolCall(
+                    name=text(tool.get("name")) or text(tool.get("type")),
+                    kind="groq_executed_tool",
+                    executed_by=ExecutedBy.PROVIDER,
+                    batch=choice,
+                    ordinal=key[1],
+                    **({} if said is None else given(said)),
+                )
+            )
+        if tool.get("output") is not None and key not in self._results:
+            self._results.add(key)
+            name = text(tool.get("name")) or text(tool.get("type"))
+            yield ResultSeen(result(None, tool["output"], Outcome.UNKNOWN, name=name, reported_by="provider"))
+
+    def _close_all(self, *, known_end: bool) -> Iterator[Event]:
+        for slots in self._choices.values():
+            yield from slots.close(cut=False, known_end=known_end)
+
+
+class ChatProvider:
+    """``host``: names this dialect by where it lives; ``mark``: a key only its bodies carry."""
+
+    markers = re.compile(
+        rb'tool|function|executed|error|"usage"\s*:\s*\{|"finish_reason"\s*:\s*"|"message"\s*:|\[DONE\]|\\u'
+    )
+
+    def __init__(self, name: str, dialect_of: str | None = None, host: str = "", mark: str = "") -> None:
+        self.name = name
+        self.dialect_of = dialect_of
+        self._host = host
+        self._mark = mark
+
+    def claims(self, exchange: Exchange, first: Frame | None) -> int:
+        rank = claim(fields(exchange.request_json), exchange, first)
+        if self.dialect_of is None or not rank:
+            return rank
+        ours = self._host in exchange.upstream or (
+            first is not None and isinstance(first.data, dict) and bool(self._mark) and self._mark in first.data
+        )
+        return rank + 1 if ours else 0
+
+    def open(self, exchange: Exchange) -> ChatAssembly:  # noqa: ARG002 - the provider signature
+        return ChatAssembly(self.dialect_of or self.name)
+
+
+def claim(body: dict[str, Any], exchange: Exchange, first: Frame | None) -> int:
+    """Rank by the response's shape, then the request's; the path breaks ties."""
+    rank = 0
+    if first is not None and isinstance(first.data, dict):
+        data = first.data
+        shaped = any("delta" in c or "message" in c for c in rows(data.get("choices")))
+        named = text(data.get("object")).startswith("chat.completion")
+        rank += 50 * (shaped or named)
+    path = exchange.request.path
+    if isinstance(body.get("messages"), list):
+        nested = any("function" in t for t in rows(body.get("tools"))) or "functions" in body
+        rank += 15 * path.endswith("/chat/completions") + 5 * nested
+    return rank
+
+
+PROVIDER = ChatProvider(NAME)
