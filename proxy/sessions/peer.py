@@ -27,6 +27,8 @@ class PeerFinder:
         self._found: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._pids: list[int] = []  # where sockets were found before: looked at first
         self._queue: SimpleQueue[str | None] = SimpleQueue()
+        self._pending: set[str] = set()
+        self._done = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="peers", daemon=True)
         self._thread.start()
 
@@ -37,9 +39,13 @@ class PeerFinder:
         while len(self._found) > KEPT_CONNECTIONS:
             self._found.popitem(last=False)
         if _is_loopback(addr):
+            self._pending.add(addr)
             self._queue.put(addr)
 
-    def get(self, addr: str) -> dict[str, Any]:
+    def get(self, addr: str, wait_s: float = 0.05) -> dict[str, Any]:
+        """What is known; a look-up still running is waited for, shortly, so that one caller is always one caller."""
+        with self._done:
+            self._done.wait_for(lambda: addr not in self._pending, wait_s)
         return self._found.get(addr) or {"addr": addr, "uid": None, "pid": None, "exe": None}
 
     def close(self) -> None:
@@ -50,6 +56,9 @@ class PeerFinder:
         while (addr := self._queue.get()) is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._found[addr] = self.look_up(addr)
+            with self._done:
+                self._pending.discard(addr)
+                self._done.notify_all()
 
     def look_up(self, addr: str) -> dict[str, Any]:
         found: dict[str, Any] = {"addr": addr, "uid": None, "pid": None, "exe": None}

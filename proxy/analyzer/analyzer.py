@@ -1,0 +1,232 @@
+"""The analyzer: what the spool holds, in order, into records.
+
+In: ``SpoolEvent`` values and messages of the control process. Out: records, through the desk's writer. Sans-loop:
+``proxy/analyzer/__main__.py`` drives it, tests feed it by hand. State is bounded; evictions are counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from audit import record
+from audit.record import Around
+from proxy.analyzer.calls import failed
+from proxy.analyzer.desk import Desk
+from proxy.analyzer.events import apply_events, end_of_exchange
+from proxy.analyzer.guard import StageFailedError
+from proxy.analyzer.heads import parse_head
+from proxy.analyzer.tracked import Tracked
+from proxy.assembly import ExchangeAssembler
+from proxy.events import Event
+from proxy.exchange import Exchange, Side
+from proxy.sessions.identity import identify
+from proxy.sessions.session import Session
+from proxy.spool.events import (
+    BodyEnded,
+    BodySeen,
+    Dropped,
+    Ended,
+    HeadSeen,
+    Opaque,
+    Opened,
+    Refused,
+    SpoolEvent,
+)
+
+Id = tuple[str, int]
+
+
+class Analyzer:
+    """``open`` are exchanges being read; ``settled`` those an earlier life finished and may meet again."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.open: dict[Id, Tracked] = {}
+        self.settled: set[Id] = set()
+        self.resume: dict[Id, dict[str, Any]] = {}  # of exchanges an earlier life had open
+        self.generation = 0
+        self.read_events = 0
+
+    def take(self, event: SpoolEvent) -> None:
+        self.read_events += 1
+        match event:
+            case Dropped():
+                self._gap(event)
+            case Refused():
+                self._refusal(event)
+            case Opaque():
+                self._opaque(event)
+            case Opened():
+                self._opened(event)
+            case _:
+                self._of_exchange(event)
+
+    def end_idle(self, now_s: float) -> None:
+        for session, reason in self.desk.book.idle(now_s):
+            self.end_session(session, reason)
+
+    def end_session(self, session: Session, reason: str) -> None:
+        judged = self.desk.judge.session_ended(session.id)
+        src = {"writer": "session", "exchange": session.id, "ordinal": int(session.started_at * 1000)}
+        around = Around(session=session.to_record(), origin=self.desk.origin, src=src)
+        summary = {**session.summary(), **judged}
+        self.desk.writer.write(record.session_end(around=around, summary=summary, reason=reason))
+
+    def end_all(self, reason: str) -> None:
+        """Every session is over (the command of ``run`` ended, an import is read to its end)."""
+        for session in list(self.desk.book.sessions.values()):
+            self.desk.book.end(session.id)
+            self.end_session(session, reason)
+
+    def _opened(self, event: Opened) -> None:
+        key = (event.writer, event.exchange)
+        if key in self.settled:
+            return
+        meta = event.meta
+        peer = meta.get("peer")
+        exchange = Exchange(
+            id=f"{event.writer}/{event.exchange}",
+            upstream=str(meta.get("upstream") or ""),
+            route=str(meta.get("route") or ""),
+            objective_segment=meta.get("objective"),
+            connection=f"{event.writer}/{meta.get('connection', '')}",
+            peer={"addr": peer, "uid": None, "pid": None, "exe": None} if peer else None,
+            started_ns=int(meta.get("wall_ns") or 0),
+        )
+        if peer:
+            self.desk.peers.ask(peer)
+        tracked = Tracked(
+            event.writer,
+            event.exchange,
+            exchange,
+            ExchangeAssembler(exchange, self.desk.shared),
+            self.generation,
+            mode=str(meta.get("mode") or ""),
+            listener=str(meta.get("listener") or ""),
+            wall_offset_ns=exchange.started_ns - event.mono_ns,
+            last_mono_ns=event.mono_ns,
+        )
+        before = self.resume.pop(key, None)
+        if before:
+            tracked.applied, tracked.turned = before["applied"], before["turned"]
+            tracked.session = self.desk.book.sessions.get(before["session"] or "")
+        self.open[key] = tracked
+
+    def _of_exchange(self, event: HeadSeen | BodySeen | BodyEnded | Ended) -> None:
+        key = (event.writer, event.exchange)
+        tracked = self.open.get(key)
+        if tracked is None:
+            return  # settled before, or its beginning is in a gap that is declared
+        tracked.last_mono_ns = event.mono_ns
+        if self.desk.guard.quarantined(tracked.place):
+            self._quarantine(key, tracked)
+            return
+        with self.desk.guard.holding(tracked.place):
+            self._step(tracked, event)
+        if tracked.over:
+            self._settle(key)
+
+    def _step(self, tracked: Tracked, event: HeadSeen | BodySeen | BodyEnded | Ended) -> None:
+        try:
+            events = self.desk.guard.run("assemble", lambda: _assembled(tracked, event))
+        except StageFailedError as error:
+            failed(self.desk, tracked, error, None)
+            events = []
+        if isinstance(event, HeadSeen | BodyEnded):
+            self._peer(tracked)
+        apply_events(self.desk, tracked, events)
+        if (isinstance(event, BodySeen) and event.side is Side.RESPONSE) or isinstance(event, Ended):
+            begin_response(self.desk, tracked)
+        if isinstance(event, Ended):
+            end_of_exchange(self.desk, tracked)
+            tracked.over = True
+            self.desk.metrics.inc("onlooker_exchanges_recorded_total")
+
+    def _settle(self, key: Id) -> None:
+        del self.open[key]
+        self.settled.add(key)
+
+    def _quarantine(self, key: Id, tracked: Tracked) -> None:
+        """What crashed the analyzer twice is not read again; its traffic was forwarded all the same."""
+        around = Around(origin=self.desk.origin, src={**tracked.src(), "ordinal": 0})
+        self.desk.writer.write(
+            record.analysis_failed(
+                stage="assemble", error="crashed the analyzer twice", quarantined=True, around=around
+            )
+        )
+        self.desk.metrics.inc("onlooker_analysis_failures_total", stage="assemble")
+        self.desk.guard.forget(tracked.place)
+        self._settle(key)
+
+    def _gap(self, event: Dropped) -> None:
+        metrics = self.desk.metrics
+        metrics.inc("onlooker_exchanges_gap_total", event.exchanges)
+        metrics.inc("onlooker_bytes_gap_total", event.bytes_in, side="request")
+        metrics.inc("onlooker_bytes_gap_total", event.bytes_out, side="response")
+        src = {"writer": event.writer, "exchange": f"gap:{event.mono_ns}", "ordinal": 0}
+        self.desk.writer.write(
+            record.gap(
+                writer=event.writer,
+                exchanges=event.exchanges,
+                bytes_in=event.bytes_in,
+                bytes_out=event.bytes_out,
+                reason=event.reason,
+                first_exchange=event.first_exchange,
+                last_exchange=event.last_exchange,
+                around=Around(origin=self.desk.origin, src=src),
+            )
+        )
+
+    def _refusal(self, event: Refused) -> None:
+        self.desk.metrics.inc("onlooker_refusals_total", status=str(event.status))
+        src = {"writer": event.writer, "exchange": event.exchange, "ordinal": _AT_END}
+        around = Around(origin=self.desk.origin, src=src)
+        self.desk.writer.write(
+            record.refusal(status=event.status, reason=event.reason, detail=event.meta, around=around)
+        )
+
+    def _opaque(self, event: Opaque) -> None:
+        self.desk.metrics.inc("onlooker_opaque_flows_total")
+        tracked = self.open.get((event.writer, event.exchange))
+        if tracked is not None and tracked.session is not None:
+            tracked.session.counts["opaque_flows"] += 1
+        src = {"writer": event.writer, "exchange": event.exchange, "ordinal": _AT_END + 1}
+        self.desk.writer.write(
+            record.opaque_flow(
+                host=event.host,
+                bytes_in=event.bytes_in,
+                bytes_out=event.bytes_out,
+                duration_ms=event.duration_ms,
+                reason=event.reason,
+                around=Around(origin=self.desk.origin, src=src),
+            )
+        )
+
+
+_AT_END = 1 << 40  # ordinals of records that no event of assembly gives
+
+
+def _assembled(tracked: Tracked, event: HeadSeen | BodySeen | BodyEnded | Ended) -> list[Event]:
+    """The assembler's answer to one piece of the capture."""
+    assembler = tracked.assembler
+    match event:
+        case HeadSeen(side=Side.REQUEST):
+            tracked.exchange.request = parse_head(event.raw, Side.REQUEST)
+            tracked.identity = identify(tracked.exchange.request)
+            tracked.fingerprints = tracked.exchange.fingerprints = dict(event.fingerprints)
+            return []
+        case HeadSeen():
+            return assembler.response_head(parse_head(event.raw, Side.RESPONSE))
+        case BodySeen(side=Side.REQUEST):
+            tracked.bytes_in += len(event.data)
+            return assembler.request_body(event.data)
+        case BodySeen():
+            tracked.bytes_out += len(event.data)
+            return assembler.response_body(event.data)
+        case BodyEnded(side=Side.REQUEST):
+            return assembler.request_end(event.ending)
+        case BodyEnded():
+            return []  # the exchange's own end follows and says how it ended
+        case Ended():
+            tracked.bytes_in, tracked.bytes_out = event.bytes_in, event.bytes_out
+            return assembler.response_end(event.ending)

@@ -1,0 +1,183 @@
+"""A closed call: classified, judged, recorded once; a second sight of one is joined to the first.
+
+In: the call and the exchange that showed it. Out: an ``action``, ``sighting`` or ``analysis_failed`` record, and the
+call known to its session so that results find it. A stage that fails costs its own part of the record, no more.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from audit import record
+from classifiers.call import ApprovalState, ObservedAt, ToolCall
+from classifiers.dispatch import unread
+from classifiers.effects import Action, OpaqueReason
+from policies.verdict import Result, Subject
+from proxy.analyzer.around import around
+from proxy.analyzer.desk import Desk
+from proxy.analyzer.fields import call_fields
+from proxy.analyzer.guard import StageFailedError
+from proxy.analyzer.judge import BindingFacts, Judged
+from proxy.analyzer.schema import checked_against_schema
+from proxy.analyzer.tracked import Tracked, shown_again
+from proxy.sessions.calls import KnownCall, arguments_digest
+from proxy.sessions.legs import Sight, leg_of
+
+CLASSIFIER = "onlooker/1"
+
+
+def on_call(desk: Desk, tracked: Tracked, call: ToolCall) -> None:
+    session = tracked.session
+    assert session is not None
+    session.legs.add(call.observed_at)
+    if call.complete and (again := _seen_before(desk, tracked, call)):
+        _sighting(desk, tracked, call, again)
+        return
+    supersedes = session.calls.latest(call.id, call.name) if call.reopened else None
+    call = checked_against_schema(call) if call.complete else call
+    action = _classified(desk, tracked, call)
+    judged = _judged(desk, tracked, call, action) if call.complete and call.purpose == "action" else Judged()
+    identity = desk.writer.write(
+        record.action(
+            call,
+            action,
+            judged.policy,
+            judged.objective,
+            around=around(tracked, desk.origin),
+            classifier=CLASSIFIER,
+            supersedes=supersedes.action if supersedes else None,
+        )
+    )
+    desk.note_lag(tracked.last_mono_ns)
+    session.scope_used.update(judged.scope_used)
+    _remember(desk, tracked, call, action, identity)
+    _count(desk, tracked, call, action, judged)
+
+
+def _seen_before(desk: Desk, tracked: Tracked, call: ToolCall) -> tuple[KnownCall, str, str] | None:
+    """(the earlier call, how it was matched, how surely), or None for a call nobody has shown yet."""
+    session = tracked.session
+    assert session is not None
+    if not call.reopened and shown_again(tracked, call) and call.observed_at in _REPEATERS:
+        earlier = session.calls.latest(call.id)
+        if earlier is not None and earlier.name == call.name:
+            return earlier, "history", "strong"
+    sight: Sight | None = desk.book.legs.match(call, tracked.wall_s, tracked.trace())
+    return (sight.call, sight.by, sight.strength) if sight else None
+
+
+# Wires that show the same object again by design: polling, and producers that emit an approved call anew.
+_REPEATERS = {ObservedAt.SCHEMA_API, ObservedAt.AGUI_EVENT}
+
+
+def _sighting(desk: Desk, tracked: Tracked, call: ToolCall, again: tuple[KnownCall, str, str]) -> None:
+    session, (known, by, strength) = tracked.session, again
+    assert session is not None
+    disagrees = [] if arguments_digest(call) == known.digest else ["arguments"]
+    if by == "history" and not disagrees:
+        return  # the same object on the same leg: nothing new was seen
+    line = record.sighting(
+        call, action=known.action, leg=leg_of(call), disagrees=disagrees, around=around(tracked, desk.origin)
+    )
+    desk.writer.write({**line, "match": {"by": by, "strength": strength}})
+    if session.calls.latest(call.id, call.name) is not known:
+        session.calls.add(known)  # its result may arrive on this leg
+
+
+def _classified(desk: Desk, tracked: Tracked, call: ToolCall) -> Action:
+    if call.purpose != "action":
+        return Action(surface=unread("").surface)
+    try:
+        return desk.guard.run("classify", lambda: desk.classify(call, desk.context(tracked)))
+    except StageFailedError as error:
+        failed(desk, tracked, error, call)
+        return unread(f"the classifier failed: {error.error}", call.name)
+
+
+def _judged(desk: Desk, tracked: Tracked, call: ToolCall, action: Action) -> Judged:
+    session = tracked.session
+    assert session is not None
+    changed = None if call.definition is None else f"changed:{call.name}" in session.said
+    fields = call_fields(tracked, call, desk.config.agents, changed=changed, home=desk.home(tracked))
+    subject = Subject(action, fields, datetime.fromtimestamp(tracked.wall_s, UTC))
+    try:
+        return desk.guard.run("policy", lambda: desk.judge.judge(subject, binding_facts(tracked)))
+    except StageFailedError as error:
+        failed(desk, tracked, error, call)
+        return Judged()
+
+
+def binding_facts(tracked: Tracked) -> BindingFacts:
+    segment, _, nonce = (tracked.exchange.objective_segment or "").partition(".")
+    session = tracked.session
+    return BindingFacts(
+        session=session.id if session else None,
+        strength=session.strength if session else "weak",
+        listener=tracked.listener or None,
+        agent=tracked.identity.agent or (session.agent if session else None),
+        path_segment=segment or None,
+        nonce=nonce or None,
+        header=tracked.exchange.request.get("x-onlooker-objective") or None,
+        fingerprints=tuple(tracked.fingerprints.values()),
+    )
+
+
+def failed(desk: Desk, tracked: Tracked, error: StageFailedError, call: ToolCall | None) -> None:
+    desk.metrics.inc("onlooker_analysis_failures_total", stage=error.stage)
+    if tracked.session is not None:
+        tracked.session.counts["analysis_failed"] += 1
+    desk.writer.write(
+        record.analysis_failed(stage=error.stage, error=error.error, call=call, around=around(tracked, desk.origin, 3))
+    )
+
+
+def _remember(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, identity: str) -> None:
+    session = tracked.session
+    assert session is not None
+    known = KnownCall(
+        action=identity,
+        id=call.id,
+        name=call.name,
+        digest=arguments_digest(call),
+        leg=leg_of(call),
+        at=tracked.wall_s,
+        executed_by=call.executed_by,
+        complete=call.complete,
+        run_id=call.run_id,
+        status=None if call.status is None else str(call.status),
+        approval=call.approval.state,
+        surface=action.surface,
+    )
+    session.calls.add(known)
+    if call.complete:
+        desk.book.legs.add(call, known, session.id, tracked.trace())
+    if action.cwd_after and call.executed_by == "client" and tracked.identity.shell_keeps_cwd:
+        session.cwd.moved(action.cwd_after)
+
+
+def _count(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, judged: Judged) -> None:
+    session, metrics = tracked.session, desk.metrics
+    assert session is not None
+    if not call.complete:
+        session.counts["incomplete"] += 1
+        metrics.inc("onlooker_incomplete_calls_total")
+        return
+    session.counts["calls"] += 1
+    session.counts["not_read"] += bool(action.opaque)
+    session.counts["approvals"] += call.approval.state is not ApprovalState.NONE
+    metrics.inc("onlooker_calls_total", protocol=tracked.assembler.api or "unknown", surface=str(action.surface))
+    for effect in action.effects:
+        metrics.inc("onlooker_effects_total", domain=str(effect.domain), action=str(effect.action))
+    for opaque in action.opaque:
+        metrics.inc("onlooker_opaque_actions_total", reason=str(opaque.reason))
+        if opaque.reason is OpaqueReason.PARSERS_DISAGREE:
+            metrics.inc("onlooker_parser_disagreements_total")
+    if judged.objective is not None:
+        metrics.inc("onlooker_verdicts_total", verdict=str(judged.objective.verdict))
+    flagged = False
+    for finding in (f for p in judged.policy for f in p.findings):
+        metrics.inc("onlooker_rule_results_total", rule=finding.rule, result=str(finding.result))
+        if finding.result is Result.MATCH and finding.status == "stable":
+            metrics.inc("onlooker_findings_total", severity=str(finding.severity))
+            flagged = True
+    session.counts["flagged"] += flagged
