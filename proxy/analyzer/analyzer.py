@@ -42,7 +42,7 @@ class Analyzer:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.open: dict[Id, Tracked] = {}
-        self.settled: set[Id] = set()
+        self.settled: dict[Id, int] = {}  # with the generation each began in
         self.resume: dict[Id, dict[str, Any]] = {}  # of exchanges an earlier life had open
         self.generation = 0
         self.read_events = 0
@@ -132,19 +132,14 @@ class Analyzer:
         except StageFailedError as error:
             failed(self.desk, tracked, error, None)
             events = []
-        if isinstance(event, HeadSeen | BodyEnded):
-            self._peer(tracked)
         apply_events(self.desk, tracked, events)
-        if (isinstance(event, BodySeen) and event.side is Side.RESPONSE) or isinstance(event, Ended):
-            begin_response(self.desk, tracked)
         if isinstance(event, Ended):
             end_of_exchange(self.desk, tracked)
             tracked.over = True
             self.desk.metrics.inc("onlooker_exchanges_recorded_total")
 
     def _settle(self, key: Id) -> None:
-        del self.open[key]
-        self.settled.add(key)
+        self.settled[key] = self.open.pop(key).generation
 
     def _quarantine(self, key: Id, tracked: Tracked) -> None:
         """What crashed the analyzer twice is not read again; its traffic was forwarded all the same."""

@@ -47,8 +47,8 @@ class Keeper:
         while len(self.positions) > 1 and (self.positions[1][0] <= keep or len(self.positions) > MAX_PINNED):
             self.positions.popleft()
         safe = self.positions[0][1]
-        if oldest is None:
-            analyzer.settled.clear()
+        first = self.positions[0][0]
+        analyzer.settled = {key: began for key, began in analyzer.settled.items() if began >= first}
         self._write(_state(analyzer, safe, extra))
         tail.release(safe)
 
@@ -96,7 +96,7 @@ def load_snapshot(path: Path) -> dict[str, Any] | None:
 def resume(analyzer: Analyzer, state: dict[str, Any]) -> None:
     """Take up where the snapshot stands."""
     desk = analyzer.desk
-    analyzer.settled, analyzer.resume = set(state["settled"]), dict(state["open"])
+    analyzer.settled, analyzer.resume = dict.fromkeys(state["settled"], 0), dict(state["open"])
     book = state["book"]
     book.idle_s, book.launch = desk.book.idle_s, desk.book.launch
     desk.book = book

@@ -1,0 +1,109 @@
+"""After a death at any moment the next life writes what is missing, once, and repeats nothing."""
+
+import pytest
+
+from proxy.analyzer.snapshot import Keeper, load_snapshot, resume
+
+USER = {"role": "user", "content": "go"}
+
+
+class Spool:
+    """A spool as a list: a checkpoint is a position, reading again starts there."""
+
+    def __init__(self, events):
+        self.events, self.at, self.released = events, 0, 0
+
+    def checkpoint(self):
+        return {"at": self.at}
+
+    def release(self, upto):
+        self.released = upto["at"]
+
+    def read(self, bench, upto):
+        while self.at < upto:
+            bench.analyzer.take(self.events[self.at])
+            self.at += 1
+
+
+def traffic(wire):
+    """Two exchanges of one session, interleaved, the second answering the first."""
+    ask = {"model": "m", "max_tokens": 9, "stream": True, "tools": [], "messages": [USER]}
+    use = {
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "toolu_000001", "name": "Bash", "input": {"command": "ls"}}],
+    }
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_000001", "content": "x"}]}
+    one = wire.exchange(1, ask, wire.tool("Bash", {"command": "ls"}, "toolu_000001"), cut=300)
+    two = wire.exchange(
+        2, {**ask, "messages": [USER, use, result]}, wire.tool("Bash", {"command": "pwd"}, "toolu_000002"), cut=200
+    )
+    three = wire.exchange(3, ask, wire.tool("Bash", {"command": "id"}, "toolu_000003"), headers=("User-Agent: x/1",))
+    return [*one[:6], *three[:4], *one[6:], *two[:6], *three[4:], *two[6:]]
+
+
+def shape(log):
+    """What the records say, without what an earlier or later life may number differently."""
+    return sorted(
+        (r["kind"], r.get("event", ""), (r.get("call") or {}).get("id") or "", r.get("action") or "")
+        for r in log.records
+    )
+
+
+def whole(make_bench, wire):
+    bench = make_bench()
+    bench.feed(traffic(wire))
+    return sorted((r["kind"], (r.get("call") or {}).get("id") or "") for r in bench.log.records)
+
+
+CASES = [(saved, died) for died in range(1, 24) for saved in {0, died // 2, died}]
+
+
+@pytest.mark.parametrize(("saved", "died"), CASES)
+def test_nothing_is_lost_or_doubled(make_bench, wire, tmp_path, saved, died):
+    events = traffic(wire)
+    expected = whole(make_bench, wire)
+    first, spool = make_bench(), Spool(events)
+    keeper = Keeper(tmp_path / "snapshot")
+    keeper.begin(spool.checkpoint())
+    if saved:
+        spool.read(first, min(saved // 2, len(events)))
+        keeper.save(first.analyzer, spool, {"next_seq": len(first.log.records)})
+    spool.read(first, min(saved, len(events)))
+    if saved:
+        keeper.save(first.analyzer, spool, {"next_seq": len(first.log.records)})
+    spool.read(first, min(died, len(events)))
+
+    state = load_snapshot(tmp_path / "snapshot")
+    second = make_bench(first.log)
+    again = Spool(events)
+    if state is not None:
+        resume(second.analyzer, state)
+        again.at = state["tail"]["at"]
+        assert again.at >= spool.released
+    second.desk.writer.remember(r for r in first.log.records if r["seq"] >= (state or {}).get("next_seq", 0))
+    again.read(second, len(events))
+    found = sorted((r["kind"], (r.get("call") or {}).get("id") or "") for r in first.log.records)
+    assert found == expected
+    outcomes = first.log.of("outcome")
+    actions = {r["id"]: r["call"]["id"] for r in first.log.of("action")}
+    assert [actions[o["action"]] for o in outcomes] == ["toolu_000001"]
+
+
+def test_a_file_of_another_version_is_put_aside(tmp_path):
+    path = tmp_path / "snapshot"
+    path.write_bytes(b"not a pickle")
+    assert load_snapshot(path) is None
+    assert not path.exists()
+
+
+def test_segments_go_once_no_open_exchange_needs_them(make_bench, wire, tmp_path):
+    bench, spool = make_bench(), Spool(traffic(wire))
+    keeper = Keeper(tmp_path / "snapshot")
+    keeper.begin(spool.checkpoint())
+    spool.read(bench, 3)
+    keeper.save(bench.analyzer, spool, {})
+    assert spool.released == 0
+    spool.read(bench, len(spool.events))
+    keeper.save(bench.analyzer, spool, {})
+    assert spool.released == len(spool.events)
+    assert bench.analyzer.settled == {}
