@@ -77,7 +77,8 @@ def dialogue(body: bytes) -> list[Frame]:
 def rendered(events: list[Event]) -> dict[str, Any]:
     """The printed shape of what assembly yielded (docs/protocols.md)."""
     return {
-        "calls": [_call(call) for call in settled(events)],
+        "calls": [_call(call) for call in settled(events) if call.purpose not in _NOT_TOOLS],
+        "context": [_call(call) for call in settled(events) if call.purpose in _NOT_TOOLS],
         "results": [_result(e.result) for e in events if isinstance(e, ResultSeen) and e.result.final],
         "unread": [
             {"content_type": e.content_type, "bytes": e.size_bytes, "reason": e.reason}
@@ -97,7 +98,7 @@ def settled(events: list[Event]) -> list[ToolCall]:
                 calls.append(event.call)
             else:
                 calls[place] = event.call
-        elif isinstance(event, ResultSeen) and event.result.extra.keys() & {"executed_by", "advertised"}:
+        elif isinstance(event, ResultSeen) and event.result.extra.keys() & {"executed_by", "advertised", "server"}:
             place, said = _place(calls, event.result.id), event.result.extra
             if place is not None:
                 call = calls[place]
@@ -105,6 +106,7 @@ def settled(events: list[Event]) -> list[ToolCall]:
                     call,
                     executed_by=ExecutedBy(said.get("executed_by", call.executed_by)),
                     advertised=Advertised(said.get("advertised", call.advertised)),
+                    server=call.server or said.get("server"),
                 )
     return calls
 
@@ -142,6 +144,8 @@ def _result(result: ToolResult) -> dict[str, Any]:
     }
 
 
+# Reads of context and questions to a model or a person: recorded as their own kinds, not tool calls.
+_NOT_TOOLS = frozenset({"context", "question"})
 _SAID = frozenset({Outcome.OK, Outcome.ERROR, Outcome.CANCELLED})
 
 

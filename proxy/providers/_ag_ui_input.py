@@ -12,8 +12,9 @@ from typing import Any
 from classifiers.call import Approval, ApprovalState, Outcome, ToolResult
 from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.exchange import Exchange
+from proxy.providers._calls import hashed
 from proxy.providers._memory import slot
-from proxy.providers._reading import content_facts, definition, digest_of, is_late, trimmed
+from proxy.providers._reading import advertised, content_facts, is_late, trimmed
 
 
 def is_run_input(body: Any) -> bool:
@@ -62,7 +63,7 @@ def read_input(exchange: Exchange, body: dict[str, Any]) -> Iterator[Event]:
         }
     )
     tools = plain.get("tools")
-    found = [definition(tool, "parameters") for tool in _objects(tools)]
+    found = [advertised(tool, "parameters") for tool in _objects(tools)]
     yield ToolsOffered(tuple(d for d in found if d is not None), present=isinstance(tools, list))
     messages = [camel(message) for message in _objects(plain.get("messages"))]
     yield from _history(messages, book)
@@ -88,11 +89,11 @@ def history_calls(messages: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
 
 def _history(messages: list[dict[str, Any]], book: dict[str, Any]) -> Iterator[Event]:
     claims = history_calls(messages)
-    yield HistorySeen(tuple(claims), tuple(digest_of(message)[:16] for message in messages))
+    yield HistorySeen(tuple(claims), tuple(hashed(message)[:16] for message in messages))
     differ = [
         call_id
         for call_id, (name, text) in claims.items()
-        if (known := book["calls"].get(call_id)) and (known["name"], known["digest"]) != (name, digest_of(text))
+        if (known := book["calls"].get(call_id)) and (known["name"], known["digest"]) != (name, hashed(text))
     ]
     if differ:
         yield Facts({"history_disagrees": differ})

@@ -27,7 +27,8 @@ from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered, Unr
 from proxy.exchange import Ending, Exchange, Side
 from proxy.providers._ag_ui_calls import CallBook, OpenCall
 from proxy.providers._ag_ui_input import camel, is_run_input, read_input, thread_memory
-from proxy.providers._reading import arguments_of_text, content_facts, digest_of, trimmed
+from proxy.providers._calls import hashed
+from proxy.providers._reading import arguments_of_text, content_facts, trimmed
 from proxy.wire import Frame
 
 
@@ -138,13 +139,15 @@ class AgUiRun:
             self.closed[call.id] = call.name
         if call.other_names:
             extra["other_names"] = list(call.other_names)
+        fields = arguments_of_text(text)
+        doubled = fields.pop("conflicts", ())
         reject = self.rejected or bool(self.book.violations) or not complete
         listed = self.offered is not None and call.name in self.offered
         yield CallClosed(
             ToolCall(
                 name=call.name,
                 id=call.id,
-                **arguments_of_text(text),
+                **fields,
                 executed_by=self._executor(call.id, listed=listed),
                 advertised=self._advertised(call.id, listed=listed),
                 definition=self.offered.get(call.name) if self.offered else None,
@@ -158,7 +161,7 @@ class AgUiRun:
                 observed_at=ObservedAt.AGUI_EVENT,
                 client_would_reject=reject,
                 reopened=reopened,
-                conflicts=tuple(call.conflicts),
+                conflicts=(*call.conflicts, *doubled),
                 extra=extra,
             )
         )
@@ -175,7 +178,7 @@ class AgUiRun:
 
     def _seen_before(self, call: OpenCall, text: str) -> tuple[bool, dict[str, Any]]:
         """Whether an earlier run of the thread closed this very call (servers re-emit it after an approval)."""
-        calls, digest = self._memory()["calls"], digest_of(text)
+        calls, digest = self._memory()["calls"], hashed(text)
         before = calls.pop(call.id, None)
         trimmed(calls)[call.id] = {
             "name": call.name,

@@ -11,14 +11,15 @@ from datetime import datetime
 from typing import Any
 
 from classifiers.call import Definition
-from proxy.wire.json_text import dump, parse
+from proxy.providers._calls import arguments, definition
+from proxy.wire.json_text import dump
 
 
 def arguments_of_text(text: str) -> dict[str, Any]:
-    """The ToolCall fields of an argument *string*. Text that does not parse is kept, with the reason."""
-    value, error = parse(text) if text else (None, "no argument text")
-    valid = error is None
-    return {"arguments": value, "arguments_text": text, "arguments_valid": valid, "arguments_error": error}
+    """The ToolCall fields of an argument *string*. Text that is missing or does not parse is kept with the reason."""
+    if text:
+        return arguments(text)
+    return {"arguments_text": "", "arguments_valid": False, "arguments_error": "no argument text"}
 
 
 def arguments_of_value(value: Any) -> dict[str, Any]:
@@ -33,18 +34,13 @@ def json_text(value: Any) -> str:
     return dump(value).decode()
 
 
-def digest_of(value: Any) -> str:
-    """SHA-256 hex of the value's JSON text."""
-    return hashlib.sha256(dump(value)).hexdigest()
-
-
 def content_facts(content: Any) -> dict[str, Any]:
     """The ToolResult fields that describe a reported content without keeping it: size, digest, parts, lossy."""
-    size = len(content.encode("utf-8", "surrogatepass")) if isinstance(content, str) else len(dump(content))
+    body = dump(content)
     parts = tuple(_part(item) for item in content) if isinstance(content, list) else ()
     return {
-        "size_bytes": size,
-        "digest": digest_of(content),
+        "size_bytes": len(body),
+        "digest": hashlib.sha256(body).hexdigest(),
         "parts": parts,
         "lossy": any(part["source"] == "unknown" for part in parts),
     }
@@ -82,20 +78,12 @@ _WHERE = (
 )
 
 
-def definition(tool: Mapping[str, Any], schema_key: str) -> Definition | None:
+def advertised(tool: Mapping[str, Any], schema_key: str) -> Definition | None:
     """How a tool was advertised; None when the entry has no usable name."""
-    name = tool.get("name")
+    name, notes = tool.get("name"), tool.get("annotations")
     if not isinstance(name, str):
         return None
-    schema, text, notes = tool.get(schema_key), tool.get("description"), tool.get("annotations")
-    return Definition(
-        name=name,
-        description=text if isinstance(text, str) else None,
-        schema=schema if isinstance(schema, dict) else None,
-        annotations=notes if isinstance(notes, dict) else None,
-        schema_hash=digest_of(schema) if isinstance(schema, dict) else None,
-        description_hash=digest_of(text) if isinstance(text, str) else None,
-    )
+    return definition(name, tool.get("description"), tool.get(schema_key), notes if isinstance(notes, dict) else None)
 
 
 def is_late(decided_ns: int, deadline: str | None) -> bool:
