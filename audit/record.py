@@ -73,17 +73,15 @@ def outcome(
     result: ToolResult, *, action: str | None, around: Around = NOTHING, policy: Sequence[PolicyResult] = ()
 ) -> Record:
     """What was *reported* of action ``action`` (an id; None: no such call was seen). Never that it happened."""
-    body = {k: v for k, v in asdict(result).items() if k not in {"approval", "parts", "extra", "id"}}
+    body = {k: getattr(result, k) for k in _REPORTED}
     return {
         **_head("outcome", around),
         "action": action,
-        "call": {"id": result.id, "name": body.pop("name")},
-        "result": {
-            **body,
-            "approval": asdict(result.approval),
-            "parts": [dict(p) for p in result.parts],
-            "extra": result.extra,
-        },
+        "call": {"id": result.id, "name": result.name},
+        **body,
+        "approval": asdict(result.approval),
+        "parts": [dict(p) for p in result.parts],
+        "extra": result.extra,
         "policy": [p.to_json() for p in policy],
         "privacy": {"mode": around.privacy},
     }
@@ -268,6 +266,11 @@ _PLAIN = (
     *("id", "name", "kind", "executed_by", "advertised", "arguments_valid", "arguments_error", "schema_valid"),
     *("complete", "status", "end_reason", "server", "batch", "ordinal", "parent_message", "run_id", "thread_id"),
     *("subagent_id", "stream_id", "observed_at", "asserted_by", "purpose", "caller", "client_would_reject", "reopened"),
+)
+# ToolResult fields of an outcome record, at its top level.
+_REPORTED = (
+    *("outcome", "final", "source", "asserted_by", "reported_by", "size_bytes", "digest", "lossy", "duration_ms"),
+    *("status", "end_reason", "error", "run_id", "thread_id", "stream_id"),
 )
 
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from audit import record as records
 from audit.chain import ZERO, Tree, line_hash
 from audit.checkpoint import Signer
 from audit.clock import Clock, boot_id, stamp
 from audit.files import manifest_path, segment_path, write_atomically
+from audit.json_text import encode
 from audit.recovery import End, find_end, newest_log
 from audit.segment import LogUnwritableError, OpenSegment
 
@@ -86,7 +85,7 @@ class ChainWriter:
         identity = f"{self.log_id}:{seq}"
         stamped = {"schema": record["schema"], "kind": kind, "seq": seq, "ts": ts, "mono_ns": mono}
         stamped |= {"boot_id": self._boot_id, "log_id": self.log_id, "id": identity}
-        line = orjson.dumps({**stamped, **record, "prev": prev}, default=str) + b"\n"
+        line = encode({**stamped, **record, "prev": prev}) + b"\n"
         try:
             self.segment.append(line)
         except LogUnwritableError as error:
