@@ -150,6 +150,7 @@ _ACTION: tuple[Row, ...] = (
     ("call.definition.schema_hash", "string", "Hash of the advertised schema.", "analyzer", "call.definition.schema_hash"),
     ("call.definition.changed", "boolean", "The tool's definition changed since it was first offered.", "analyzer", None),
     ("call.arguments_secret", "boolean", "The redaction step found a secret in the arguments.", "audit", None),
+    ("call.arguments_hash", "string", "Keyed hash of the arguments.", "analyzer", None),
     ("call.same_arguments", "integer", "How many times running this tool was called with these very arguments.", "policies (session state)", None),
     ("exchange.protocol", "string", "The API spoken, for example anthropic.messages.", "analyzer", "exchange.protocol"),
     ("exchange.upstream", "string", "host:port of the other side.", "relay", "exchange.upstream"),
