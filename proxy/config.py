@@ -159,6 +159,7 @@ _KEYS: Mapping[str, Any] = {
     "upstream_ca": _text,
     "allow_remote": _boolean,
     "strip_own_headers": _boolean,
+    "control_hosts": _names,
 }
 
 
@@ -250,6 +251,7 @@ _PLAIN: Mapping[str, Any] = {
     "sinks": (),
     "allow_remote": False,
     "strip_own_headers": False,
+    "control_hosts": (),
 }
 
 

@@ -72,6 +72,7 @@ class Config:
     upstream_ca: str | None = None  # extra CA bundle for verifying https upstreams; verification is always on
     allow_remote: bool = False  # a bind that is not loopback was asked for by flag
     strip_own_headers: bool = False  # X-Onlooker-* are forwarded unchanged unless this is set
+    control_hosts: tuple[str, ...] = ()  # names, beside localhost and addresses, the control plane answers to
     launch: Launch | None = None
     file: str | None = None  # the onlooker.yaml this came from
 
@@ -85,7 +86,7 @@ class Config:
         raw["privacy"] = Privacy(raw["privacy"]["identities"], tuple(raw["privacy"]["rules"]))
         raw["retention"] = Retention(**raw["retention"])
         raw["launch"] = None if raw["launch"] is None else Launch(**raw["launch"])
-        for name in ("policies", "objectives", "sinks"):
+        for name in ("policies", "objectives", "sinks", "control_hosts"):
             raw[name] = tuple(raw[name])
         return cls(**raw)
 

@@ -1,0 +1,63 @@
+"""Is it alive, is it ready, and what are its figures.
+
+In: the supervisor's pids, the analyzer's status file, the relay's port. Out: /healthz, /readyz, /metrics. Ready means
+that traffic flows, is analysed, and reaches the log; what works but not fully is named as degraded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+from aiohttp import web
+
+from proxy.metrics import Metrics, Snapshot, merge, render
+from proxy.settings import Config, host_port
+from proxy.status import alive, is_fresh, read_pids, read_status, status_file
+
+
+class Health:
+    """``relay_counters``: the shared counters page as a metrics snapshot (the supervisor's side of the figures)."""
+
+    def __init__(self, config: Config, relay_counters: Callable[[], Snapshot]) -> None:
+        self._config, self._relay_counters = config, relay_counters
+        self._status = status_file(config.spool.dir)
+
+    async def healthz(self, _request: web.Request) -> web.Response:
+        return web.json_response({"status": "alive"})
+
+    async def readyz(self, _request: web.Request) -> web.Response:
+        found = await self.readiness()
+        return web.json_response(found, status=200 if found["ready"] else 503)
+
+    async def readiness(self) -> dict[str, Any]:
+        status = await asyncio.to_thread(read_status, self._status)
+        pids = await asyncio.to_thread(read_pids, self._config.pids_file)
+        fresh = is_fresh(status)
+        parts = {
+            "relay": "ok" if await self._relay_answers(pids) else "not running",
+            "analyzer": "ok" if fresh else "not running" if status is None else "silent",
+            "log": "unknown" if not fresh or status is None else status.get("log", {}).get("error") or "ok",
+        }
+        degraded = [] if status is None else list(status.get("degraded", []))
+        return {"ready": all(v == "ok" for v in parts.values()), "parts": parts, "degraded": degraded}
+
+    async def metrics(self, _request: web.Request) -> web.Response:
+        status = await asyncio.to_thread(read_status, self._status)
+        own = Metrics()
+        own.set("onlooker_build_info", 1, version=version("onlooker"))
+        snapshots = [own.snapshot(), (status or {}).get("metrics", {}), await asyncio.to_thread(self._relay_counters)]
+        return web.Response(text=render(merge(snapshots)), content_type="text/plain", charset="utf-8")
+
+    async def _relay_answers(self, pids: dict[str, Any]) -> bool:
+        if not any(alive(p) for p in pids.get("relays", [])):
+            return False
+        host, port = host_port(self._config.listen)
+        try:
+            _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), 1.0)
+        except (OSError, TimeoutError):
+            return False
+        writer.close()
+        return True
