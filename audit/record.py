@@ -88,13 +88,25 @@ def outcome(
 
 
 def sighting(
-    call: ToolCall, *, action: str, leg: str, disagrees: Sequence[str] = (), around: Around = NOTHING
+    call: ToolCall,
+    *,
+    action: str,
+    leg: str,
+    matched_by: str | None = None,
+    strength: str | None = None,
+    disagrees: Sequence[str] = (),
+    around: Around = NOTHING,
 ) -> Record:
-    """Another leg (``leg``, e.g. mcp_request) carried the call that is already recorded as ``action``."""
+    """Another leg (``leg``, e.g. mcp_request) carried the call that is already recorded as ``action``.
+
+    ``matched_by`` id | trace | arguments | history; ``strength`` strong | inferred.
+    """
     return {
         **_head("sighting", around),
         "action": action,
         "leg": leg,
+        "matched_by": matched_by,
+        "strength": strength,
         "disagrees": list(disagrees),
         "call": {"id": call.id, "name": call.name, "kind": call.kind, "server": call.server, "status": call.status},
     }

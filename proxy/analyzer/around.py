@@ -59,7 +59,7 @@ def exchange(tracked: Tracked) -> dict[str, Any]:
     kind = "" if response is None else response.get("content-type")
     return {
         "id": tracked.place,
-        "protocol": tracked.assembler.api,
+        "protocol": tracked.protocol,
         "upstream": tracked.exchange.upstream,
         "route": tracked.exchange.route,
         "model": tracked.facts.get("model"),

@@ -20,7 +20,7 @@ from proxy.analyzer.guard import StageFailedError
 from proxy.analyzer.judge import BindingFacts, Judged
 from proxy.analyzer.schema import checked_against_schema
 from proxy.analyzer.tracked import Tracked, shown_again
-from proxy.sessions.calls import KnownCall, arguments_digest
+from proxy.sessions.calls import KnownCall, arguments_digest, call_key
 from proxy.sessions.legs import Sight, leg_of
 
 CLASSIFIER = "onlooker/1"
@@ -76,12 +76,19 @@ def _sighting(desk: Desk, tracked: Tracked, call: ToolCall, again: tuple[KnownCa
     disagrees = [] if arguments_digest(call) == known.digest else ["arguments"]
     if by == "history" and not disagrees:
         return  # the same object on the same leg: nothing new was seen
-    line = record.sighting(
-        call, action=known.action, leg=leg_of(call), disagrees=disagrees, around=around(tracked, desk.origin)
+    desk.writer.write(
+        record.sighting(
+            call,
+            action=known.action,
+            leg=leg_of(call),
+            matched_by=by,
+            strength=strength,
+            disagrees=disagrees,
+            around=around(tracked, desk.origin),
+        )
     )
-    desk.writer.write({**line, "match": {"by": by, "strength": strength}})
     if session.calls.latest(call.id, call.name) is not known:
-        session.calls.add(known)  # its result may arrive on this leg
+        session.calls.add(known, call_key(call.id, call.name))  # its result may arrive on this leg
 
 
 def _classified(desk: Desk, tracked: Tracked, call: ToolCall) -> Action:
@@ -165,7 +172,7 @@ def _count(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, judged:
     session.counts["calls"] += 1
     session.counts["not_read"] += bool(action.opaque)
     session.counts["approvals"] += call.approval.state is not ApprovalState.NONE
-    metrics.inc("onlooker_calls_total", protocol=tracked.assembler.api or "unknown", surface=str(action.surface))
+    metrics.inc("onlooker_calls_total", protocol=tracked.protocol or "unknown", surface=str(action.surface))
     for effect in action.effects:
         metrics.inc("onlooker_effects_total", domain=str(effect.domain), action=str(effect.action))
     for opaque in action.opaque:

@@ -82,13 +82,13 @@ _MODEL_SIDE = {ObservedAt.MODEL_RESPONSE, ObservedAt.AGUI_EVENT, ObservedAt.TEXT
 
 def begin_turn(tracked: Tracked) -> None:
     """A response of the model (or of the application behind it) is a turn of its session, once."""
-    if not tracked.turned and tracked.session is not None and tracked.assembler.api not in _TOOL_SERVERS:
+    if not tracked.turned and tracked.session is not None and tracked.protocol not in _TOOL_SERVERS:
         tracked.turned = True
         tracked.session.turn += 1
 
 
 def end_of_exchange(desk: Desk, tracked: Tracked) -> None:
-    if tracked.assembler.api is not None and tracked.exchange.response is not None:
+    if tracked.protocol is not None and tracked.exchange.response is not None:
         session_of(desk, tracked)
     session = tracked.session
     if session is None:
@@ -99,7 +99,7 @@ def end_of_exchange(desk: Desk, tracked: Tracked) -> None:
     for kind, amount in (tracked.facts.get("usage") or {}).items():
         if isinstance(amount, int):
             session.usage[kind] += amount
-    if tracked.assembler.api in _TOOL_SERVERS:
+    if tracked.protocol in _TOOL_SERVERS:
         session.counts["bytes_out"] += tracked.bytes_in
 
 

@@ -39,7 +39,7 @@ def exchange_fields(tracked: Tracked, known_agents: Mapping[str, Any], home: str
     session, exchange, who = tracked.session, tracked.exchange, agent(tracked)
     usage, peer = tracked.facts.get("usage") or {}, exchange.peer or {}
     fields = {
-        "exchange.protocol": tracked.assembler.api,
+        "exchange.protocol": tracked.protocol,
         "exchange.upstream": exchange.upstream or None,
         "exchange.status": None if exchange.response is None else exchange.response.status,
         "exchange.bytes_in": tracked.bytes_in,

@@ -43,6 +43,11 @@ class Tracked:
     wall_offset_ns: int = 0
     last_mono_ns: int = 0
     over: bool = False
+    imported_as: str | None = None  # hooks and transcripts have a protocol and no bytes to assemble
+
+    @property
+    def protocol(self) -> str | None:
+        return self.imported_as or self.assembler.api
 
     @property
     def place(self) -> str:

@@ -45,21 +45,27 @@ class KnownCall:
 @dataclass(slots=True)
 class CallTable:
     calls: OrderedDict[int, KnownCall] = field(default_factory=OrderedDict)
+    keys: dict[int, Key] = field(default_factory=dict)
     by_key: dict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
     count: int = 0
     evicted: int = 0
 
-    def add(self, known: KnownCall) -> None:
-        self.calls[self.count] = known
-        self.by_key[call_key(known.id, known.name)].append(self.count)
+    def add(self, known: KnownCall, key: Key | None = None) -> None:
+        """``key``: the id another leg uses for the same call, when it is not the call's own."""
+        key = call_key(known.id, known.name) if key is None else key
+        self.calls[self.count], self.keys[self.count] = known, key
+        self.by_key[key].append(self.count)
         self.count += 1
         while len(self.calls) > MAX_CALLS:
-            number, old = self.calls.popitem(last=False)
-            key = call_key(old.id, old.name)
-            self.by_key[key].remove(number)
-            if not self.by_key[key]:
-                del self.by_key[key]
-            self.evicted += 1
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        number, _ = self.calls.popitem(last=False)
+        key = self.keys.pop(number)
+        self.by_key[key].remove(number)
+        if not self.by_key[key]:
+            del self.by_key[key]
+        self.evicted += 1
 
     def named(self, id: str | int | None, name: str | None = None) -> list[KnownCall]:  # noqa: A002 - the wire's word
         """Calls of this id (or, without an id, of this name), oldest first."""

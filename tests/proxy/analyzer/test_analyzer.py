@@ -54,7 +54,7 @@ def test_the_next_requests_history_gives_an_outcome_once_and_no_calls(bench, wir
     actions, outcomes = bench.log.of("action"), bench.log.of("outcome")
     assert [a["call"]["id"] for a in actions] == ["toolu_0000000001", "toolu_0000000002"]
     assert [o["action"] for o in outcomes] == [a["id"] for a in actions]
-    assert outcomes[0]["result"]["outcome"] == "error"
+    assert outcomes[0]["outcome"] == "error"
     assert [a["session"]["turn"] for a in actions] == [1, 2]
 
 
@@ -127,3 +127,26 @@ def test_an_idle_session_ends_and_its_next_call_starts_another(bench, wire):
     bench.analyzer.end_idle(bench.desk.book.sessions["s-1"].last_at + 1801)
     bench.feed(wire.exchange(2, ask(USER), wire.tool("Bash", {"command": "ls"}, "toolu_0000000002")))
     assert [r["event"] for r in bench.log.of("session")] == ["start", "end", "start"]
+
+
+def test_a_tool_servers_sight_of_the_models_call_is_no_second_action(bench, wire):
+    import json
+
+    bench.feed(wire.exchange(1, ask(USER), wire.tool("mcp__files__read_file", {"path": "/a"}, "toolu_0000000001")))
+    call = {
+        "jsonrpc": "2.0",
+        "id": 4,
+        "method": "tools/call",
+        "params": {"name": "read_file", "arguments": {"path": "/a"}},
+    }
+    answer = {"jsonrpc": "2.0", "id": 4, "result": {"content": [{"type": "text", "text": "x"}]}}
+    headers = ("Mcp-Session-Id: m-1", "MCP-Protocol-Version: 2025-06-18")
+    bench.feed(
+        wire.exchange(
+            2, call, json.dumps(answer).encode(), path="/mcp", headers=headers, content_type="application/json"
+        )
+    )
+    (action,), (sighting,) = bench.log.of("action"), bench.log.of("sighting")
+    assert (sighting["action"], sighting["leg"], sighting["matched_by"]) == (action["id"], "mcp", "arguments")
+    (outcome,) = bench.log.of("outcome")
+    assert (outcome["action"], outcome["reported_by"]) == (action["id"], "tool_server")
