@@ -1,0 +1,1 @@
+"""File tools: which operation on which path. The surface is ``classifiers/surfaces/files.py``."""

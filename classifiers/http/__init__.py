@@ -1,0 +1,78 @@
+"""What one HTTP request could do. In: method, URL, body. Out: an Action.
+
+A well-known API's table (``apis/*.yaml``) gives the domain's effect; else reads are ``receive network`` and writes
+``send network``. Addresses that hand out cloud credentials are ``read secrets``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from classifiers.address import Address, address
+from classifiers.context import NOWHERE, Context
+from classifiers.effects import Action, Domain, Effect, OpaqueReason, Sensitivity, Surface, Tag, Verb
+from classifiers.gather import Gather
+from classifiers.http.apis import api_effects
+from classifiers.http.places import is_metadata
+from classifiers.paths import located
+
+__all__ = ["classify_http", "request_effects"]
+
+READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY"})
+
+
+def classify_http(
+    method: str,
+    url: str,
+    body: Any = None,
+    context: Context = NOWHERE,
+    path: str = "arguments.url",
+) -> Action:
+    """``path`` is the JSON path of the URL for evidence. Never raises."""
+    out = Gather(Surface.HTTP, at=path)
+    span = (0, len(url))
+    for effect in request_effects(method, url, body, context):
+        out.put(effect, span)
+    if not method.strip().isalpha():
+        out.hide(OpaqueReason.DYNAMIC_COMMAND, None, f"method {method[:40]!r}")
+    return out.action()
+
+
+def request_effects(method: str, url: str, body: Any = None, context: Context = NOWHERE) -> list[Effect]:
+    """The effects of one request, for the surfaces that find requests inside code."""
+    verb = method.strip().upper()
+    if url.strip().lower().startswith("file:"):
+        return [located(Effect(Domain.FILESYSTEM, Verb.READ, target=_file(url)), context)]
+    if url.strip().lower().startswith("data:"):
+        return []
+    where = address(url)
+    if where is None:
+        return [_plain(verb, None, url)]
+    if is_metadata(where):
+        return [_metadata(where)]
+    return api_effects(verb, where, body) or [_plain(verb, where, url)]
+
+
+def _plain(method: str, where: Address | None, url: str) -> Effect:
+    reads = method in READS
+    return Effect(
+        Domain.NETWORK,
+        Verb.RECEIVE if reads else Verb.SEND,
+        target=None if where is None else where.host,
+        target_raw=url[:500] if where is None else None,
+        destructive=None if method == "DELETE" else False,
+    )
+
+
+def _metadata(where: Address) -> Effect:
+    return Effect(
+        Domain.SECRETS,
+        Verb.READ,
+        target=where.host,
+        sensitivity=Sensitivity.CREDENTIAL,
+        tags=(Tag.CREDENTIAL_ACCESS,),
+    )
+
+
+def _file(url: str) -> str:
+    return url.strip()[5:].removeprefix("//").removeprefix("localhost") or "/"

@@ -1,0 +1,100 @@
+"""Well-known web APIs: method, host and path in, the domain's effects out (none: not a known API).
+
+The tables are ``http/apis/*.yaml``: hosts, then rules tried in order, each a method set and a path pattern whose
+``{name}`` segments fill the holes of the effect line. ``*`` is any one segment, ``**`` the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from classifiers.address import Address
+from classifiers.context import NOWHERE
+from classifiers.datafile import tables
+from classifiers.effects import Effect
+from classifiers.templates import Given, fill_all, template
+
+_METHODS = {
+    "read": frozenset({"GET", "HEAD", "OPTIONS"}),
+    "write": frozenset({"POST", "PUT", "PATCH", "DELETE"}),
+    "any": frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    methods: frozenset[str]
+    path: re.Pattern[str]
+    effects: tuple[str, ...]
+    body: re.Pattern[str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Api:
+    hosts: tuple[re.Pattern[str], ...]
+    rules: tuple[_Rule, ...]
+
+
+def api_effects(method: str, where: Address, body: Any = None) -> list[Effect]:
+    for api in _apis():
+        host = next((m for m in (h.fullmatch(where.host) for h in api.hosts) if m), None)
+        if host is None:
+            continue
+        for rule in api.rules:
+            found = rule.path.fullmatch(where.path.rstrip("/") or "/")
+            if found is not None and method in rule.methods and _body_matches(rule, body, where.query):
+                groups = {**host.groupdict(), **found.groupdict(), "host": where.host}
+                return fill_all(rule.effects, lambda key, groups=groups: _group(groups, key), NOWHERE)  # type: ignore[misc]
+    return []
+
+
+def _body_matches(rule: _Rule, body: Any, query: str) -> bool:
+    """Some APIs put the operation in the body (GraphQL, AWS Action=, RPC): the pattern is searched for there."""
+    if rule.body is None:
+        return True
+    text = body if isinstance(body, str) else repr(body) if isinstance(body, Mapping | list) else ""
+    return rule.body.search((query + "\n" + text)[:20_000]) is not None
+
+
+def _group(groups: Mapping[str, str | None], key: str) -> Given | None:
+    value = groups.get(key)
+    return None if not value else Given(value, value)
+
+
+@cache
+def _apis() -> tuple[_Api, ...]:
+    return tuple(_api(values) for _name, found in tables("http/apis") for values in found["apis"])
+
+
+def _api(values: dict[str, Any]) -> _Api:
+    return _Api(tuple(re.compile(_host(h)) for h in values["hosts"]), tuple(_rule(rule) for rule in values["rules"]))
+
+
+def _rule(values: dict[str, Any]) -> _Rule:
+    for line in values["effects"]:
+        template(line)
+    methods: set[str] = set()
+    for word in values["on"].split():
+        methods |= _METHODS.get(word, frozenset({word}))
+    body = values.get("body")
+    return _Rule(
+        frozenset(methods),
+        re.compile(_path(values["path"])),
+        tuple(values["effects"]),
+        re.compile(body, re.IGNORECASE) if body else None,
+    )
+
+
+def _host(pattern: str) -> str:
+    """``*.example`` is any depth of names; ``{region}`` one label."""
+    out = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^.:]+)", re.escape(pattern))
+    return out.replace(r"\*", r"[^/:]+")
+
+
+def _path(pattern: str) -> str:
+    out = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(pattern))
+    return out.replace(r"/\*\*", "(?:/.*)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]+")

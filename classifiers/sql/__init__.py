@@ -1,0 +1,40 @@
+"""What SQL text could do. ``classify_sql`` reads it, ``looks_like_sql`` says whether it is worth reading.
+
+In: statements, and where they run as far as the call says. Out: one Action; positions are those of the text.
+A statement that does not parse is opaque (``parse_error``), and what its words say is still reported as possible.
+"""
+
+from __future__ import annotations
+
+from classifiers.context import NOWHERE, Context
+from classifiers.effects import Action, OpaqueReason, Surface
+from classifiers.gather import Gather
+from classifiers.sql.dialect import dialect_of, dialects
+from classifiers.sql.place import Place, Site
+from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, statements
+from classifiers.sql.statement import read_statement
+
+__all__ = ["classify_sql", "looks_like_sql"]
+
+
+def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these names
+    text: str,
+    engine: str | None = None,
+    host: str | None = None,
+    database: str | None = None,
+    context: Context = NOWHERE,
+    path: str = "arguments.sql",
+) -> Action:
+    """``engine`` is postgres, mysql, sqlite, …; ``path`` the JSON path of ``text`` for evidence. Never raises."""
+    out = Gather(Surface.SQL, at=path, parsers=["sqlglot"])
+    out.start_clock(context.max_ms)
+    place = Place(engine if dialect_of(engine) else None, host, database)
+    if len(text) > MAX_TEXT:
+        out.hide(OpaqueReason.SIZE_CAP, (MAX_TEXT, len(text)), "SQL text over the size cap")
+    grammars = dialects(text[:4096], engine)
+    for i, (start, end) in enumerate(statements(text[:MAX_TEXT])):
+        if i >= MAX_STATEMENTS or out.out_of_time():
+            out.hide(OpaqueReason.SIZE_CAP, (start, len(text)), "statements beyond the cap")
+            break
+        read_statement(text[start:end], grammars, Site(place, context, out, (start, end)))
+    return out.action()

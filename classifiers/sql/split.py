@@ -1,0 +1,54 @@
+"""Cut SQL text into statements, by the lexical rules engines share, and say whether text looks like SQL at all.
+
+In: text. Out: (start, end) spans without the semicolon, comments and blank edges trimmed. Quotes, dollar quotes and
+comments hide semicolons; MySQL's ``DELIMITER`` and T-SQL's ``GO`` lines end statements too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+MAX_TEXT = 200_000
+MAX_STATEMENTS = 200
+
+_TOKEN = re.compile(
+    r"--[^\n]*|#(?![>\-])[^\n]*(?=\n)|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.)*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|`[^`]*(?:`|\Z)"
+    r"|\$(\w*)\$.*?(?:\$\1\$|\Z)|\[[^\]\n]*\]|^[ \t]*go[ \t]*$|;",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+_BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?!!).*?\*/)+", re.DOTALL)
+_STATEMENT = re.compile(
+    r"(?:select\b.+|with\s+(?:recursive\s+)?\w+.*\bas\b.*|insert\s+(?:ignore\s+|or\s+\w+\s+|overwrite\s+)?(?:into|table)\b"
+    r"|update\s+\S+\s+(?:\w+\s+)?set\b|delete\s+from\b|merge\s+into\b|replace\s+into\b"
+    r"|(?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:\w+\s+)?(?:table|view|index|database|schema|user|role|function|procedure"
+    r"|trigger|extension|sequence|type|materialized|login|server|policy|event)\b|truncate\s+(?:table\s+)?[\w.\"`]+\s*;?\s*\Z|grant\s+.+\s+to\s"
+    r"|revoke\s+.+\s+from\s|explain\s+\w+|describe\s+\w+|show\s+\w+|pragma\s+\w+|copy\s+.+\s(?:to|from)\s|call\s+\w+\s*\("
+    r"|exec(?:ute)?\s+\w+|begin\s*;|vacuum\b|attach\s+database|load\s+data\b|set\s+\w+\s*=|use\s+\w+\s*;?\s*\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def statements(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for token in _TOKEN.finditer(text):
+        mark = token.group().strip().lower()
+        if mark in {";", "go"}:
+            yield from _trimmed(text, start, token.start())
+            start = token.end()
+    yield from _trimmed(text, start, len(text))
+
+
+def looks_like_sql(text: str) -> bool:
+    """True when the text starts like a statement of SQL; a question in plain words does not."""
+    head = text[:2000]
+    blank = _BLANK.match(head)
+    return _STATEMENT.match(head, blank.end() if blank else 0) is not None
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    blank = _BLANK.match(text, start, end)
+    start = blank.end() if blank else start
+    end = start + len(text[start:end].rstrip())
+    if end > start:
+        yield start, end

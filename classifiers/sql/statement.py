@@ -1,0 +1,50 @@
+"""Read one SQL statement: the parser's tree where there is one, the table of phrases where there is not."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from classifiers.effects import Certainty, OpaqueReason
+from classifiers.sql.phrases import read_phrase
+from classifiers.sql.place import Site
+from classifiers.sql.tree import is_statement, read_tree
+
+MAX_PARSED = 20_000  # characters; sqlglot takes about 1 ms for 2 kB
+
+
+def read_statement(text: str, grammars: tuple[str | None, ...], site: Site) -> None:
+    """Add the statement's effects to the site's collection."""
+    if len(text) > MAX_PARSED:
+        site.out.hide(OpaqueReason.SIZE_CAP, site.span, "a statement over the size cap")
+        read_phrase(text[:MAX_PARSED], site, Certainty.POSSIBLE)
+        return
+    tree = _parse(text, grammars)
+    if tree is not None and read_tree(tree, site):
+        return
+    if read_phrase(text, site):
+        return
+    site.out.hide(OpaqueReason.PARSE_ERROR, site.span, text[:80])
+
+
+def _parse(text: str, grammars: tuple[str | None, ...]) -> Any:
+    """The first tree that is a statement, in the order of ``grammars``; None when there is none."""
+    import sqlglot  # noqa: PLC0415 - 130 ms to import, and most calls hold no SQL
+
+    logging.getLogger("sqlglot").disabled = True  # it warns of statements kept as words
+    for grammar in grammars:
+        try:
+            trees = [t for t in sqlglot.parse(text, dialect=grammar) if t is not None]
+        except (
+            sqlglot.errors.SqlglotError,
+            RecursionError,
+            ValueError,
+            AttributeError,
+            TypeError,
+            KeyError,
+            IndexError,
+        ):
+            continue
+        if len(trees) == 1 and is_statement(trees[0]):
+            return trees[0]
+    return None

@@ -1,0 +1,204 @@
+"""Read the parser's tree of one statement: which tables it reads, makes, changes or deletes, and what its calls do.
+
+In: a sqlglot expression. Out: True when the tree says it all; False hands the statement to the phrase table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from classifiers.datafile import alternatives
+from classifiers.effects import Breadth, Domain, Verb
+from classifiers.sql.phrases import run_procedure
+from classifiers.sql.place import Site
+from classifiers.templates import Given, fill_all
+
+_STATEMENTS = frozenset({
+    "Select", "Union", "Except", "Intersect", "Subquery", "Insert", "Update", "Delete", "Merge", "Create", "Drop",
+    "Alter", "TruncateTable", "Copy", "Grant", "Revoke", "Set", "Use", "Show", "Describe", "Pragma", "Attach",
+    "Detach", "Command", "Transaction", "Commit", "Rollback", "Kill", "Comment", "Analyze", "Execute", "LoadData",
+    "Cache", "Uncache", "Refresh", "Values", "With", "Table", "Export",
+})  # fmt: skip
+# Trees that say no more than their first words do: the phrase table knows these statements better.
+_BY_PHRASE = frozenset({
+    "Command", "Copy", "Grant", "Revoke", "Set", "Use", "Show", "Describe", "Pragma", "Attach", "Detach",
+    "Transaction", "Commit", "Rollback", "Kill", "Comment", "Analyze", "LoadData", "Cache", "Uncache", "Refresh",
+    "Export",
+})  # fmt: skip
+_ADDING = frozenset({"ColumnDef", "AddConstraint", "AlterRename"})
+
+
+def is_statement(tree: Any) -> bool:
+    return type(tree).__name__ in _STATEMENTS
+
+
+def read_tree(tree: Any, site: Site) -> bool:
+    """Add the tree's effects; False when the phrase table should answer (nothing is added then)."""
+    from sqlglot import exp  # noqa: PLC0415 - see statement.py
+
+    kind = type(tree).__name__
+    if kind in _BY_PHRASE:
+        return False
+    reader = _Reader(exp, site)
+    if kind == "Execute":
+        name = reader.name_of(tree.this) or str(tree.this)
+        run_procedure(name, [reader.literal(e) or "" for e in tree.expressions], site)
+        return True
+    if kind in {"Create", "Drop", "Alter"} and not reader.definition(tree):
+        return False
+    before = len(site.out.effects)
+    for node in tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.TruncateTable):
+        reader.write(node)
+    for node in tree.find_all(exp.Into):
+        reader.made(node)
+    reader.calls(tree)
+    if kind not in {"Create", "Drop", "Alter", "TruncateTable"} or tree.find(exp.Select) is not None:
+        reader.reads(tree, wrote=len(site.out.effects) > before)
+    return True
+
+
+class _Reader:
+    """One statement's walk; adds to ``out``."""
+
+    def __init__(self, exp: Any, site: Site) -> None:
+        self.exp, self.span, self.place, self.context, self.out = exp, site.span, site.place, site.context, site.out
+        self.written: set[int] = set()  # id() of Table nodes that are the object of a write
+
+    def add(self, verb: Verb, target: str, **more: Any) -> None:
+        self.out.add(Domain.DATABASE, verb, target, span=self.span, where=self.place.where, **more)
+
+    def write(self, node: Any) -> None:
+        """One INSERT, UPDATE, DELETE, MERGE or TRUNCATE, wherever in the statement it stands."""
+        exp = self.exp
+        targets = self.targets_of(node)
+        for target in targets or [self.place.target()]:
+            if isinstance(node, exp.Insert):
+                upsert = node.args.get("conflict") or node.args.get("overwrite") or node.args.get("alternative")
+                self.add(Verb.MODIFY if upsert else Verb.CREATE, target, destructive=None if upsert else False)
+            elif isinstance(node, exp.Update):
+                bounded = self.is_bounded(node)
+                breadth = Breadth.MANY if bounded else Breadth.ALL
+                self.add(Verb.MODIFY, target, destructive=None if bounded else True, breadth=breadth)
+            elif isinstance(node, exp.Delete):
+                self.add(Verb.DELETE, target, breadth=Breadth.MANY if self.is_bounded(node) else Breadth.ALL)
+            elif isinstance(node, exp.TruncateTable):
+                self.add(Verb.DELETE, target, breadth=Breadth.ALL)
+            else:
+                erases = any(str(w.args.get("then")).upper().startswith("DELETE") for w in node.find_all(exp.When))
+                self.add(Verb.MODIFY, target, destructive=True if erases else None, breadth=Breadth.MANY)
+
+    def made(self, node: Any) -> None:
+        """SELECT … INTO new_table."""
+        for target in self.targets_of(node):
+            self.add(Verb.CREATE, target)
+
+    def targets_of(self, node: Any) -> list[str]:
+        exp = self.exp
+        truncates = isinstance(node, exp.TruncateTable)
+        tables = list(node.expressions) if truncates else [node.this, *(node.args.get("tables") or ())]
+        out = []
+        for table in tables:
+            inner = table.find(exp.Table) if table is not None else None
+            if inner is not None:
+                self.written.add(id(inner))
+                out.append(self.table(inner))
+        return list(dict.fromkeys(out))
+
+    def is_bounded(self, node: Any) -> bool:
+        """A WHERE that can be false, or a LIMIT: ``WHERE 1=1`` is no bound."""
+        where = node.args.get("where")
+        if where is None:
+            return node.args.get("limit") is not None
+        condition = where.this.unnest()
+        if isinstance(condition, self.exp.Boolean):
+            return not condition.this
+        if isinstance(condition, self.exp.EQ) and condition.this == condition.expression:
+            return False
+        return not isinstance(condition, self.exp.Literal)
+
+    def definition(self, tree: Any) -> bool:
+        """CREATE, DROP or ALTER of a table-like thing. False: leave it to the phrase table."""
+        exp, kind = self.exp, str(tree.args.get("kind") or "").upper()
+        names = [n for n in (tree.args.get("tables") or [tree.this]) if n is not None]
+        if kind not in {"TABLE", "VIEW", "INDEX", "DATABASE", "SCHEMA", "SEQUENCE", "TYPE", "MATERIALIZED VIEW"}:
+            return False
+        for name in names:
+            inner = name.find(exp.Table)
+            target = self.defined(inner, kind)
+            if inner is not None:
+                self.written.add(id(inner))
+            if isinstance(tree, exp.Create):
+                replaces = bool(tree.args.get("replace"))
+                self.add(Verb.MODIFY if replaces else Verb.CREATE, target, destructive=None if replaces else False)
+            elif isinstance(tree, exp.Drop):
+                self.add(Verb.DELETE, target, breadth=Breadth.ALL if kind in {"DATABASE", "SCHEMA"} else Breadth.ONE)
+            else:
+                actions = tree.args.get("actions") or ()
+                erases = any(type(a).__name__ in {"Drop", "DropPartition", "Delete"} for a in actions)
+                adds = bool(actions) and all(type(a).__name__ in _ADDING for a in actions)
+                self.add(Verb.MODIFY, target, destructive=True if erases else False if adds else None)
+        return bool(names)
+
+    def defined(self, table: Any, kind: str) -> str:
+        if table is None:
+            return self.place.target()
+        if kind in {"DATABASE", "SCHEMA"}:
+            return self.place.target(database=table.name or table.args["db"].name)
+        return self.table(table)
+
+    def reads(self, tree: Any, *, wrote: bool) -> None:
+        """Every table that is named and not written; the database itself when a query names none."""
+        ctes = {c.alias_or_name.lower() for c in tree.find_all(self.exp.CTE)}
+        found = False
+        for table in tree.find_all(self.exp.Table):
+            name = table.name
+            if id(table) in self.written or not name or (name.lower() in ctes and not table.args.get("db")):
+                continue
+            if isinstance(table.this, self.exp.Literal) or "/" in name or name.endswith((".csv", ".parquet", ".json")):
+                self.put_lines(["read filesystem:{path:0} read_only"], [name])
+            else:
+                self.add(Verb.READ, self.table(table))
+            found = True
+        if not found and not wrote and tree.find(self.exp.Select) is not None:
+            self.add(Verb.READ, self.place.target())
+
+    def calls(self, tree: Any) -> None:
+        """Functions the table knows: files, processes, networks reached from inside a statement."""
+        known = alternatives("sql/functions.yaml", "functions")
+        for name, arguments in self.functions(tree):
+            lines = known.get(name) or known.get(name.rpartition(".")[2])
+            if lines is not None:
+                self.put_lines(lines, arguments)
+
+    def functions(self, tree: Any) -> Iterator[tuple[str, list[str | None]]]:
+        for call in tree.find_all(self.exp.Func):
+            anonymous = isinstance(call, self.exp.Anonymous | self.exp.AnonymousAggFunc)
+            name = str(call.this) if anonymous else call.sql_name()
+            parent = call.parent
+            if isinstance(parent, self.exp.Dot):
+                name = f"{parent.this.sql()}.{name}"
+            own = [v for v in call.args.values() if isinstance(v, self.exp.Expression)]
+            values = call.expressions if anonymous else own
+            yield name.lower(), [self.literal(v) for v in values]
+
+    def put_lines(self, lines: list[str], arguments: list[str | None]) -> None:
+        def lookup(key: str) -> Given | None:
+            index = int(key)
+            return Given(arguments[index], "?") if index < len(arguments) else None
+
+        for effect in fill_all(lines, lookup, self.context):
+            database = effect.domain is Domain.DATABASE and effect.target is None
+            target = self.place.target() if database else effect.target
+            self.out.put(replace(effect, where=self.place.where, target=target), self.span)
+
+    def literal(self, node: Any) -> str | None:
+        node = node.expression if isinstance(node, self.exp.EQ) else node
+        return str(node.this) if isinstance(node, self.exp.Literal | self.exp.National) else None
+
+    def name_of(self, node: Any) -> str:
+        return ".".join(p.name for p in node.parts) if isinstance(node, self.exp.Table) else ""
+
+    def table(self, table: Any) -> str:
+        return self.place.table(*[p.name for p in table.parts])

@@ -1,0 +1,145 @@
+"""Guess a surface from the shape of the arguments alone, and say that it is a guess.
+
+In: a tool name and its arguments. Out: (entry, reason), or None when the shape says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from classifiers.sql import looks_like_sql
+from classifiers.tools.arguments import find
+from classifiers.tools.format import Entry, read_entry
+
+_COMMAND = "command|cmd|shell_command|bash_command|command_line|argv"
+_LANGUAGE = "language|lang|runtime"
+_BODY = "body|data|json|payload"
+_PATH = "path|file_path|absolute_path|filename|file|target_file|relative_path"
+_CWD = "cwd|workdir|working_directory|dir_path|directory"
+_LANGUAGES = re.compile(
+    r"python|py|javascript|js|typescript|ts|node|ruby|perl|php|bash|sh|shell|powershell|sql", re.IGNORECASE
+)
+# In order; the first whose `needs` are all there and of the right type answers.
+_SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
+    "code": (
+        "argument code",
+        {"surface": "code", "roles": {"code": "code|source_code|snippet", "language": _LANGUAGE}},
+    ),
+    "command": (
+        "argument command",
+        {"surface": "shell", "roles": {"command": _COMMAND, "args": "args|arguments", "cwd": _CWD, "shell": "shell"}},
+    ),
+    "script": ("argument script", {"surface": "shell", "roles": {"command": "script", "cwd": _CWD, "shell": "shell"}}),
+    "sql": (
+        "argument sql",
+        {
+            "surface": "sql",
+            "roles": {"sql": "sql|sql_query|statement|query", "dialect": "dialect|engine", "database": "db"},
+        },
+    ),
+    "patch": (
+        "argument patch",
+        {
+            "surface": "files",
+            "fixed": {"operation": "patch"},
+            "roles": {"patch": "patch|diff|patch_text", "path": _PATH},
+        },
+    ),
+    "url": (
+        "argument url",
+        {"surface": "http", "roles": {"url": "url|uri|endpoint", "method": "method|http_method", "body": _BODY}},
+    ),
+    "edit": (
+        "arguments path and old_string",
+        {"surface": "files", "fixed": {"operation": "edit"}, "roles": {"path": _PATH, "cwd": "cwd"}},
+    ),
+    "write": (
+        "arguments path and content",
+        {"surface": "files", "fixed": {"operation": "write"}, "roles": {"path": _PATH, "content": "content|contents"}},
+    ),
+}
+_EDITS = ("old_string", "old_str", "oldText", "new_string", "edits", "search")
+_CONTENTS = ("content", "contents", "file_text")
+
+
+def guess(tool: str, arguments: Any) -> tuple[Entry, str] | None:
+    if isinstance(arguments, str):
+        return _text_guess(arguments)
+    if not isinstance(arguments, Mapping):
+        return None
+    for name, (reason, _raw) in _SHAPES.items():
+        if _TESTS[name](arguments, tool):
+            return _entry(name), reason
+    return None
+
+
+def _text_guess(text: str) -> tuple[Entry, str] | None:
+    """A custom tool's raw input."""
+    if text.startswith("*** Begin Patch"):
+        return read_entry(
+            {"surface": "files", "fixed": {"operation": "patch"}, "roles": {"patch": "."}}, ""
+        ), "patch text"
+    if looks_like_sql(text):
+        return read_entry({"surface": "sql", "roles": {"sql": "."}}, ""), "text that is SQL"
+    return None
+
+
+@cache
+def _entry(name: str) -> Entry:
+    return read_entry(_SHAPES[name][1], "")
+
+
+def _text(arguments: Any, names: str) -> str | None:
+    found = find(arguments, names.split("|"))
+    return found.value if found is not None and isinstance(found.value, str) and found.value.strip() else None
+
+
+def _is_command(arguments: Any, names: str) -> bool:
+    found = find(arguments, names.split("|"))
+    if found is None:
+        return False
+    value = found.value
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(word, str) for word in value)
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_code(arguments: Any, tool: str) -> bool:
+    code = _text(arguments, "code|source_code|snippet")
+    language = _text(arguments, "language|lang|runtime")
+    named = language is not None and _LANGUAGES.match(language) is not None
+    return code is not None and (named or len(code.split()) > 1 or "(" in code or _LANGUAGES.search(tool) is not None)
+
+
+def _is_sql(arguments: Any, _tool: str) -> bool:
+    text = _text(arguments, "sql|sql_query") or _text(arguments, "statement|query")
+    return text is not None and looks_like_sql(text)
+
+
+def _is_url(arguments: Any, _tool: str) -> bool:
+    text = _text(arguments, "url|uri|endpoint")
+    return text is not None and re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", text) is not None
+
+
+def _is_patch(arguments: Any, _tool: str) -> bool:
+    text = _text(arguments, "patch|diff|patch_text")
+    return text is not None and re.search(r"^(\*\*\* |--- |\+\+\+ |@@|diff --git )", text, re.MULTILINE) is not None
+
+
+def _has(arguments: Any, names: tuple[str, ...]) -> bool:
+    return _text(arguments, _PATH) is not None and any(find(arguments, (n,)) is not None for n in names)
+
+
+_TESTS: dict[str, Callable[[Any, str], bool]] = {
+    "code": _is_code,
+    "command": lambda arguments, _tool: _is_command(arguments, _COMMAND),
+    "script": lambda arguments, _tool: _is_command(arguments, "script"),
+    "sql": _is_sql,
+    "patch": _is_patch,
+    "url": _is_url,
+    "edit": lambda arguments, _tool: _has(arguments, _EDITS),
+    "write": lambda arguments, _tool: _has(arguments, _CONTENTS),
+}

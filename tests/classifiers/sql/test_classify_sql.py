@@ -1,0 +1,101 @@
+"""SQL text, statement by statement: effects by the labelling conventions, opaque only when nothing can be said."""
+
+import pytest
+
+from classifiers.effects import OpaqueReason
+from classifiers.sql import classify_sql, looks_like_sql
+
+
+def lines(action):
+    return [str(e) for e in action.effects]
+
+
+CASES = [
+    ("select name from customers", None, ["read database:db:*:*/*/customers read_only"]),
+    ("select 1", None, ["read database:db:*:*/* read_only"]),
+    ("update a set x = 1 where id = 2", None, ["modify database:db:*:*/*/a many maybe_destructive"]),
+    ("update a set x = 1", None, ["modify database:db:*:*/*/a all destructive"]),
+    ("delete from a where id = 2", None, ["delete database:db:*:*/*/a many irreversible destructive"]),
+    ("delete from a where 1 = 1", None, ["delete database:db:*:*/*/a all irreversible destructive"]),
+    ("drop database shop", "postgres", ["delete database:db:postgres:*/shop all irreversible destructive"]),
+    ("drop table if exists a, b", "postgres", ["delete database:db:postgres:*/*/a irreversible destructive", "delete database:db:postgres:*/*/b irreversible destructive"]),
+    ("truncate a", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
+    ("alter table a drop column x", "postgres", ["modify database:db:postgres:*/*/a destructive"]),
+    ("alter table a add column x int", "postgres", ["modify database:db:postgres:*/*/a"]),
+    ("insert into shop.a values (1)", "mysql", ["create database:db:mysql:*/shop/a reversible"]),
+    ("insert into a values (1) on conflict do nothing", "postgres", ["modify database:db:postgres:*/*/a maybe_destructive"]),
+    ("with gone as (delete from a returning *) select * from gone", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
+    ("explain analyze delete from a", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
+    ("explain delete from a", "postgres", ["read database:db:postgres:*/* read_only"]),
+    ("select * into b from a", "tsql", ["create database:db:tsql:*/*/b reversible", "read database:db:tsql:*/*/a read_only"]),
+    ("grant all on a to bob", "postgres", ["grant identity:user:bob reversible"]),
+    ("create role bob superuser", "postgres", ["create identity:user:bob reversible", "grant identity:user:bob reversible"]),
+    ("create role bob nosuperuser", "postgres", ["create identity:user:bob reversible"]),
+    ("vacuum into 'copy.db'", "sqlite", ["read database:db:sqlite:*/* read_only", "create filesystem:copy.db reversible path_scope=unknown"]),
+    ("attach database '/srv/x.db' as x", "sqlite", ["read filesystem:/srv/x.db read_only path_scope=outside"]),
+    ("pragma table_info(a)", "sqlite", []),
+    ("pragma writable_schema = 1", "sqlite", ["modify database:db:sqlite:*/*"]),
+    ("begin; commit", None, []),
+    ("select * from a into outfile '/tmp/a.csv'", "mysql", ["read database:db:mysql:*/* read_only", "create filesystem:/tmp/a.csv reversible path_scope=temp"]),
+    ("load data infile '/tmp/a.csv' into table a", "mysql", ["read filesystem:/tmp/a.csv read_only path_scope=temp", "create database:db:mysql:*/*/a reversible"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "engine", "expected"), CASES, ids=[c[0][:40] for c in CASES])
+def test_a_statement_has_the_effects_of_the_conventions(text, engine, expected):
+    action = classify_sql(text, engine)
+    assert lines(action) == expected
+    assert action.complete
+
+
+def test_a_dangerous_function_is_read_inside_any_statement():
+    action = classify_sql("select pg_read_file('/etc/passwd'), lo_export(7, '/tmp/x')")
+    assert "read filesystem:/etc/passwd read_only path_scope=system" in lines(action)
+    assert any(e.target == "/tmp/x" and e.action == "modify" for e in action.effects)
+
+
+def test_a_procedure_nobody_knows_is_not_called_complete():
+    action = classify_sql("call settle_accounts(3)", "postgres")
+    assert not action.complete
+    assert action.destructive is None
+
+
+def test_text_that_is_no_statement_is_a_parse_error_with_its_span():
+    action = classify_sql("select 1; tables of the lord")
+    assert [(o.reason, o.span) for o in action.opaque] == [(OpaqueReason.PARSE_ERROR, (10, 28))]
+
+
+def test_a_broken_statement_still_says_what_its_words_say():
+    action = classify_sql("delete from orders where (((", "postgres")
+    assert action.destructive is True
+
+
+def test_each_effect_points_at_its_own_statement():
+    text = "select 1;\n drop table a"
+    spans = [(e.evidence.start, e.evidence.end) for e in classify_sql(text).effects]
+    assert [text[a:b] for a, b in spans] == ["select 1", "drop table a"]
+
+
+def test_a_semicolon_inside_a_string_or_a_dollar_quote_ends_nothing():
+    assert len(classify_sql("insert into a values ('x; drop table b')").effects) == 1
+    assert len(classify_sql("select $$ ; drop table b $$", "postgres").effects) == 1
+
+
+def test_the_host_is_where_the_effect_happens():
+    action = classify_sql("drop table a", "postgres", "db.shop.example", "shop")
+    assert [e.where for e in action.effects] == ["host:db.shop.example"]
+    assert action.effects[0].target == "db:postgres:db.shop.example/shop/a"
+
+
+def test_a_statement_over_the_cap_is_opaque_and_its_first_words_still_count():
+    action = classify_sql("insert into a values " + ",".join(["(1, 'x')"] * 4000))
+    assert [o.reason for o in action.opaque] == [OpaqueReason.SIZE_CAP]
+    assert [e.certainty for e in action.effects] == ["possible"]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("select * from a", True), ("  -- note\nDROP TABLE a", True), ("with x as (select 1) select * from x", True),
+    ("latest weather in Lima", False), ("delete the old emails", False), ("update me on the news", False), ("", False),
+])  # fmt: skip
+def test_questions_in_plain_words_are_not_sql(text, expected):
+    assert looks_like_sql(text) is expected
