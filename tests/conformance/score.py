@@ -40,7 +40,14 @@ def _same(found: list[dict[str, Any]], expected: list[dict[str, Any]]) -> bool:
 
 
 def _key(call: dict[str, Any]) -> str:
-    return json.dumps(call, sort_keys=True)
+    return json.dumps(_without_nulls(call), sort_keys=True)
+
+
+def _without_nulls(value: Any) -> Any:
+    """SDK models put ``null`` where the wire had no key (disputes.yaml, ``nulls``)."""
+    if isinstance(value, dict):
+        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+    return [_without_nulls(v) for v in value] if isinstance(value, list) else value
 
 
 def _result_differences(found: list[dict[str, Any]], meta: dict[str, Any]) -> list[str]:
