@@ -75,6 +75,13 @@ class Slots:
             slot.closed = True
             yield self._call(slot, complete=not doubtful or slot.whole())
 
+    def close_index(self, index: Any) -> Iterator[CallClosed]:
+        """The call on ``index``, which its own end event closes."""
+        for slot in self._slots:
+            if slot.index == index and not slot.closed:
+                slot.closed = True
+                yield self._call(slot, complete=True)
+
     def cut_off(self) -> Iterator[CallClosed]:
         for slot in self._slots:
             if not slot.closed:

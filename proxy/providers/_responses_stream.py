@@ -124,7 +124,7 @@ class ResponsesAssembly:
 
     def _done(self, item: dict[str, Any], index: Any, *, cut: bool = False) -> Iterator[Event]:
         kind = text(item.get("type"))
-        keys = {("id", item["id"])} if text(item.get("id")) else {("at", index)}
+        keys: set[tuple[Any, ...]] = {("id", item["id"])} if text(item.get("id")) else {("at", index)}
         keys |= {("call", item["call_id"], kind)} if text(item.get("call_id")) else set()
         standing = self._open.pop(item.get("id"), None) or self._open.pop(index, None)
         if keys & self._told or self._polled_before(keys):

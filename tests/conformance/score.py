@@ -83,12 +83,18 @@ def score(root: Path, apis: list[str], *, detect: bool) -> dict[str, list[tuple[
             continue
         meta = json.loads(path.read_text("utf-8"))
         got = assemble_case(path.parent, detect=detect)
-        problems = differences(got, meta)
+        problems = differences(got, meta | ({"request_tool_results": []} if _omitted(path.parent) else {}))
         named = base(meta.get("wire_api") or meta["api"])
         if got["api"] != named:
             problems.append(f"api {got['api']} expected {named}")
         table[path.parent.parent.name].append((path.parent.name, problems))
     return table
+
+
+def _omitted(folder: Path) -> bool:
+    """The recording left a large request body out: its results cannot be expected."""
+    request = folder / "request.json"
+    return request.is_file() and str(json.loads(request.read_text("utf-8")).get("body")).startswith("OMITTED")
 
 
 def base(api: str) -> str:

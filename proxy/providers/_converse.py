@@ -1,0 +1,179 @@
+"""Bedrock's Converse shapes: blocks by ``contentBlockIndex``, whole messages, and what a request says.
+
+Shared by Converse itself and by the Nova models behind InvokeModel, which speak the same shapes inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from classifiers.call import ExecutedBy, Outcome, ToolCall
+from proxy.events import CallClosed, Event, Facts, HistorySeen, ResultSeen, ToolsOffered
+from proxy.exchange import Ending, Exchange
+from proxy.providers import _history
+from proxy.providers._calls import arguments, definition, fields, given, result, rows, short, text
+from proxy.providers._usage import usage
+from proxy.wire import Frame
+
+BLOCKS_CAP = 4096
+EVENTS = frozenset(
+    {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
+)
+_MARKED = {"error": Outcome.ERROR, "success": Outcome.OK}
+
+
+@dataclass(slots=True)
+class _Block:
+    start: dict[str, Any]
+    ordinal: int
+    parts: list[str] = field(default_factory=list)
+
+
+class ConverseAssembly:
+    def __init__(self, api: str) -> None:
+        self._api = api
+        self._open: dict[Any, _Block] = {}
+        self._results: dict[Any, dict[str, Any]] = {}
+        self._count = 0
+
+    def request(self, exchange: Exchange) -> Iterator[Event]:
+        return request_events(exchange, fields(exchange.request_json), self._api)
+
+    def frame(self, frame: Frame) -> Iterator[Event]:
+        data = frame.data
+        if frame.event.startswith("exception:"):
+            kind = frame.event.removeprefix("exception:")
+            yield Facts({"error": f"{kind}: {short(data) or ''}"[:200]})
+        if frame.error is not None or not isinstance(data, dict):
+            return
+        if frame.event in EVENTS:
+            yield from self._event(frame.event, data)
+        elif isinstance(data.get("output"), dict):
+            yield from self._whole(data)
+        else:  # Nova inside InvokeModel: {"contentBlockStart": {…}}
+            for key in EVENTS & data.keys():
+                yield from self._event(key, fields(data[key]))
+            if frame.whole and text(data.get("message")):
+                yield Facts({"error": short(data)})
+
+    def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - what is open is cut off, however it ended
+        for index in list(self._open):
+            yield from self._stop(index, complete=False)
+
+    def _event(self, kind: str, data: dict[str, Any]) -> Iterator[Event]:
+        index = data.get("contentBlockIndex")
+        if kind == "contentBlockStart":
+            self._start(index, fields(data.get("start")))
+        elif kind == "contentBlockDelta":
+            self._append(index, fields(data.get("delta")))
+        elif kind == "contentBlockStop":
+            yield from self._stop(index, complete=True)
+        elif kind == "messageStop":
+            for left in list(self._open):
+                yield from self._stop(left, complete=False)
+            yield Facts({"finish_reason": text(data.get("stopReason"))})
+        elif kind == "metadata" and usage(data.get("usage")):
+            yield Facts({"usage": usage(data.get("usage"))})
+
+    def _start(self, index: Any, start: dict[str, Any]) -> None:
+        if isinstance(start.get("toolUse"), dict) and len(self._open) < BLOCKS_CAP:
+            self._open[index] = _Block(start["toolUse"], self._count)
+            self._count += 1
+        elif isinstance(start.get("toolResult"), dict) and len(self._results) < BLOCKS_CAP:
+            self._results[index] = {**start["toolResult"], "content": []}
+
+    def _append(self, index: Any, delta: dict[str, Any]) -> None:
+        if index in self._open:
+            self._open[index].parts.append(text(fields(delta.get("toolUse")).get("input")))
+        elif index in self._results:
+            self._results[index]["content"] += rows(delta.get("toolResult"))
+
+    def _stop(self, index: Any, *, complete: bool) -> Iterator[Event]:
+        block, said = self._open.pop(index, None), self._results.pop(index, None)
+        if block is not None:
+            streamed = "".join(block.parts)
+            body = arguments(streamed) if streamed or not complete else given({})
+            yield _call(block.start, body, block.ordinal, complete=complete)
+        if said is not None and complete:
+            yield _result(said, source="stream")
+
+    def _whole(self, data: dict[str, Any]) -> Iterator[Event]:
+        for block in rows(fields(data["output"].get("message")).get("content")):
+            if isinstance(block.get("toolUse"), dict):
+                said = block["toolUse"].get("input")
+                yield _call(block["toolUse"], given({} if said in (None, "") else said), self._count, complete=True)
+                self._count += 1
+            elif isinstance(block.get("toolResult"), dict):
+                yield _result(block["toolResult"], source="stream")
+        counts = usage(data.get("usage"))
+        yield Facts({"finish_reason": text(data.get("stopReason"))} | ({"usage": counts} if counts else {}))
+
+
+def _call(use: dict[str, Any], body: dict[str, Any], ordinal: int, *, complete: bool) -> CallClosed:
+    kind = text(use.get("type")) or "toolUse"
+    return CallClosed(
+        ToolCall(
+            name=text(use.get("name")),
+            id=use.get("toolUseId"),
+            kind=kind,
+            executed_by=ExecutedBy.PROVIDER if kind == "server_tool_use" else ExecutedBy.CLIENT,
+            complete=complete,
+            ordinal=ordinal,
+            **body,
+        )
+    )
+
+
+def _result(said: dict[str, Any], *, source: str, names: dict[Any, str] | None = None) -> ResultSeen:
+    asked = source == "request"
+    id_ = said.get("toolUseId")
+    return ResultSeen(
+        result(
+            id_,
+            said.get("content"),
+            _MARKED.get(text(said.get("status")), Outcome.UNKNOWN),
+            name=(names or {}).get(id_),
+            source=source,
+            asserted_by="request" if asked else "response",
+            reported_by="harness" if asked else "provider",
+        )
+    )
+
+
+def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterator[Event]:
+    model = exchange.request.path.partition("/model/")[2].partition("/")[0]
+    yield Facts({"protocol": api} | ({"model": model.replace("%3A", ":")} if model else {}))
+    settings = fields(body.get("toolConfig"))
+    yield _offered(settings)
+    messages = body.get("messages")
+    if not isinstance(messages, list):
+        return
+    hashes = _history.chain(messages)
+    blocks = [b for m in rows(messages) for b in rows(m.get("content"))]
+    uses = [fields(b.get("toolUse")) for b in blocks if "toolUse" in b]
+    yield HistorySeen(call_ids=tuple(u.get("toolUseId") for u in uses), prefix_hashes=hashes)
+    names = {u["toolUseId"]: text(u.get("name")) for u in uses if text(u.get("toolUseId"))}
+    start = _history.unseen(exchange, "", hashes, messages, _is_answer)
+    for message in rows(messages[start:]):
+        for block in rows(message.get("content")):
+            if isinstance(block.get("toolResult"), dict):
+                yield _result(block["toolResult"], source="request", names=names)
+
+
+def _offered(settings: dict[str, Any]) -> ToolsOffered:
+    tools = settings.get("tools")
+    choice = fields(settings.get("toolChoice"))
+    forced = "*" if "any" in choice else text(fields(choice.get("tool")).get("name")) or None
+    specs = [fields(t.get("toolSpec") or t.get("systemTool")) for t in rows(tools)]
+    found = [
+        definition(s["name"], s.get("description"), fields(s.get("inputSchema")).get("json"))
+        for s in specs
+        if text(s.get("name"))
+    ]
+    return ToolsOffered(tuple(found), present=isinstance(tools, list), forced=forced)
+
+
+def _is_answer(message: Any) -> bool:
+    return isinstance(message, dict) and message.get("role") == "assistant"

@@ -1,0 +1,36 @@
+"""Bedrock Converse and ConverseStream: one provider, the frames say which."""
+
+from __future__ import annotations
+
+from proxy.exchange import Exchange
+from proxy.providers._calls import fields, rows
+from proxy.providers._converse import EVENTS, ConverseAssembly
+from proxy.wire import Frame
+
+NAME = "bedrock-converse"
+
+
+class _Provider:
+    name = NAME
+    dialect_of: str | None = None
+
+    def claims(self, exchange: Exchange, first: Frame | None) -> int:
+        if "/invoke" in exchange.request.path:
+            return 0
+        rank = 0
+        if first is not None:
+            said = fields(first.data)
+            rank += 60 * (first.event in EVENTS or "message" in fields(said.get("output")))
+            rank += 10 * first.event.startswith("exception:")
+        body = fields(exchange.request_json)
+        untyped = any(
+            "text" in b and "type" not in b for m in rows(body.get("messages")) for b in rows(m.get("content"))[:1]
+        )
+        rank += 20 * ("toolConfig" in body or "inferenceConfig" in body)
+        return rank + 10 * (untyped and "/converse" in exchange.request.path)
+
+    def open(self, exchange: Exchange) -> ConverseAssembly:  # noqa: ARG002 - the provider signature
+        return ConverseAssembly(NAME)
+
+
+PROVIDER = _Provider()

@@ -1,0 +1,156 @@
+"""Gemini Interactions: steps streamed as events, whole, or polled; ``previous_interaction_id`` chains them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from classifiers.call import ExecutedBy, Outcome, ToolCall
+from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
+from proxy.exchange import Ending, Exchange
+from proxy.providers._calls import arguments, definition, fields, given, result, rows, short, text
+from proxy.providers._memory import slot
+from proxy.providers._usage import usage
+from proxy.wire import Frame
+
+NAME = "gemini-interactions"
+STEPS_CAP = 4096
+_MARKED = {True: Outcome.ERROR, False: Outcome.OK}
+
+
+class InteractionAssembly:
+    def __init__(self) -> None:
+        self._exchange: Exchange | None = None
+        self._id = ""
+        self._open: dict[Any, tuple[dict[str, Any], list[str]]] = {}
+
+    def request(self, exchange: Exchange) -> Iterator[Event]:
+        self._exchange = exchange
+        body = fields(exchange.request_json)
+        said = {"model": body.get("model"), "previous_response_id": body.get("previous_interaction_id")}
+        yield Facts({"protocol": NAME} | {k: v for k, v in said.items() if text(v)})
+        if body:
+            yield _offered(body)
+        for step in rows(body.get("input")):
+            if text(step.get("type")).endswith("_result"):
+                yield _result(step, source="request")
+
+    def frame(self, frame: Frame) -> Iterator[Event]:
+        data = frame.data
+        if frame.error is not None or not isinstance(data, dict):
+            return
+        kind = text(data.get("event_type"))
+        if not kind and ("steps" in data or data.get("object") == "interaction"):
+            yield from self._whole(data)
+        elif kind == "step.start":
+            if len(self._open) < STEPS_CAP:
+                self._open[data.get("index")] = (fields(data.get("step")), [])
+        elif kind == "step.delta":
+            self._append(data)
+        elif kind == "step.stop":
+            yield from self._stop(data.get("index"))
+        elif kind.startswith("interaction."):
+            yield from self._learn(fields(data.get("interaction")))
+        if data.get("error"):
+            yield Facts({"error": short(data["error"])})
+
+    def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - what is open is cut off, however it ended
+        for index in list(self._open):
+            yield from self._stop(index, complete=False)
+
+    def _append(self, data: dict[str, Any]) -> None:
+        delta = fields(data.get("delta"))
+        if text(delta.get("type")).startswith("arguments") and data.get("index") in self._open:
+            self._open[data.get("index")][1].append(text(delta.get("arguments")))
+
+    def _stop(self, index: Any, *, complete: bool = True) -> Iterator[Event]:
+        step, parts = self._open.pop(index, ({}, []))
+        yield from self._step(step, "".join(parts), index if isinstance(index, int) else 0, complete=complete)
+
+    def _whole(self, data: dict[str, Any]) -> Iterator[Event]:
+        yield from self._learn(data)
+        for index, step in enumerate(rows(data.get("steps") or data.get("outputs"))):
+            yield from self._step(step, "", index, complete=True)
+
+    def _learn(self, said: dict[str, Any]) -> Iterator[Event]:
+        self._id = text(said.get("id")) or self._id
+        names = {"response_id": "id", "model": "model", "finish_reason": "status"}
+        facts: dict[str, Any] = {ours: said[theirs] for ours, theirs in names.items() if text(said.get(theirs))}
+        counts = usage(said.get("usage"))
+        yield Facts(facts | ({"usage": counts} if counts else {}))
+
+    def _step(self, step: dict[str, Any], streamed: str, index: int, *, complete: bool) -> Iterator[Event]:
+        kind = text(step.get("type"))
+        if kind.endswith("_result"):
+            yield _result(step, source="stream")
+        elif kind.endswith("_call") and not self._polled_before(step, index):
+            ours = kind == "function_call"
+            start = step.get("arguments")
+            yield CallClosed(
+                ToolCall(
+                    name=text(step.get("name")) or kind.removesuffix("_call"),
+                    id=step.get("id"),
+                    kind="function" if ours else kind,
+                    executed_by=ExecutedBy.CLIENT if ours else ExecutedBy.PROVIDER,
+                    complete=complete,
+                    server=text(step.get("server_name")) or None,
+                    ordinal=index,
+                    **(arguments(streamed) if streamed else given({} if start is None else start)),
+                )
+            )
+
+    def _polled_before(self, step: dict[str, Any], index: int) -> bool:
+        if self._exchange is None or not self._id:
+            return False
+        seen = slot(self._exchange, NAME, self._id)
+        key = f"{index}:{step.get('id')}"
+        before = self._exchange.request.method == "GET" and key in seen
+        seen[key] = 1
+        return before
+
+
+def _offered(body: dict[str, Any]) -> ToolsOffered:
+    tools = body.get("tools")
+    found = [(text(t.get("name")) or text(t.get("type")), t) for t in rows(tools)]
+    return ToolsOffered(
+        tuple(definition(name, t.get("description"), t.get("parameters")) for name, t in found if name),
+        present=isinstance(tools, list),
+        forced="*" if body.get("tool_choice") == "any" else None,
+    )
+
+
+def _result(step: dict[str, Any], *, source: str) -> ResultSeen:
+    asked = source == "request"
+    return ResultSeen(
+        result(
+            step.get("call_id"),
+            step.get("result"),
+            _MARKED.get(step.get("is_error"), Outcome.UNKNOWN),  # type: ignore[arg-type]
+            name=text(step.get("name")) or None,
+            source=source,
+            asserted_by="request" if asked else "response",
+            reported_by="harness" if asked else "provider",
+        )
+    )
+
+
+class _Provider:
+    name = NAME
+    dialect_of: str | None = None
+    markers = re.compile(rb"_call|_result|arguments|step\.st|interaction\.|error|\\u")
+
+    def claims(self, exchange: Exchange, first: Frame | None) -> int:
+        said = fields(first.data) if first is not None else {}
+        shaped = said.get("object") == "interaction" or text(said.get("event_type")).startswith(
+            ("interaction.", "step.")
+        )
+        body = fields(exchange.request_json)
+        asked = "input" in body and exchange.request.path.rstrip("/").endswith("/interactions")
+        return 60 * shaped + 20 * asked
+
+    def open(self, exchange: Exchange) -> InteractionAssembly:  # noqa: ARG002 - the provider signature
+        return InteractionAssembly()
+
+
+PROVIDER = _Provider()

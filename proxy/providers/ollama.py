@@ -1,0 +1,70 @@
+"""Ollama's own ``/api/chat``: NDJSON chunks or one body; calls come whole, arguments as objects, ids only lately."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from classifiers.call import ExecutedBy, ToolCall
+from proxy.events import CallClosed, Event, Facts
+from proxy.exchange import Ending, Exchange
+from proxy.providers._calls import fields, given, rows, short, text
+from proxy.providers._chat_request import request_events
+from proxy.wire import Frame
+
+NAME = "ollama"
+
+
+class OllamaAssembly:
+    def __init__(self) -> None:
+        self._count = 0
+
+    def request(self, exchange: Exchange) -> Iterator[Event]:
+        return request_events(exchange, fields(exchange.request_json), NAME)
+
+    def frame(self, frame: Frame) -> Iterator[Event]:
+        data = frame.data
+        if frame.error is not None or not isinstance(data, dict):
+            return
+        for call in rows(fields(data.get("message")).get("tool_calls")):
+            said = fields(call.get("function"))
+            yield CallClosed(
+                ToolCall(
+                    name=text(said.get("name")),
+                    id=call.get("id") or None,
+                    executed_by=ExecutedBy.CLIENT,
+                    ordinal=self._count,
+                    **({} if said.get("arguments") is None else given(said["arguments"])),
+                )
+            )
+            self._count += 1
+        if data.get("done") is True:
+            counts = {"input": data.get("prompt_eval_count"), "output": data.get("eval_count")}
+            found = {k: v for k, v in counts.items() if isinstance(v, int)}
+            yield Facts(
+                {"model": text(data.get("model")), "finish_reason": text(data.get("done_reason"))}
+                | ({"usage": found} if found else {})
+            )
+        if data.get("error"):
+            yield Facts({"error": short(data["error"])})
+
+    def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - calls come whole, nothing is ever open
+        return iter(())
+
+
+class _Provider:
+    name = NAME
+    dialect_of: str | None = None
+    markers = re.compile(rb'tool|error|"done"\s*:\s*true|\\u')
+
+    def claims(self, exchange: Exchange, first: Frame | None) -> int:
+        said = fields(first.data) if first is not None else {}
+        shaped = "done" in said and isinstance(said.get("message"), dict) and "model" in said
+        asked = isinstance(fields(exchange.request_json).get("messages"), list)
+        return 60 * shaped + 15 * (asked and exchange.request.path.endswith("/api/chat"))
+
+    def open(self, exchange: Exchange) -> OllamaAssembly:  # noqa: ARG002 - the provider signature
+        return OllamaAssembly()
+
+
+PROVIDER = _Provider()
