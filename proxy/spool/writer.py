@@ -65,6 +65,9 @@ def private_directory(path: Path) -> Path:
     """``path`` as a directory of ours, mode 0700. PermissionError with one sentence when it is somebody else's."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = path.lstat()
+    above = path.parent.stat()
+    if above.st_uid not in {0, os.geteuid()} or (above.st_mode & 0o022 and not above.st_mode & 0o1000):
+        raise PermissionError(f"{path.parent}: others can replace what is in it; no spool is made there")
     if path.is_symlink() or info.st_uid != os.geteuid() or info.st_mode & 0o077:
         raise PermissionError(f"{path}: the spool directory must be a directory of this user with mode 0700")
     return path
@@ -85,6 +88,7 @@ class Writer:
         name: str,
         cap_bytes: int = 256 << 20,
         *,
+        offered: Callable[[int, int, int], None] = lambda _exchanges, _bytes_in, _bytes_out: None,
         clock: Callable[[], int] = time.monotonic_ns,
         write: Callable[[int, bytes], int] = os.write,
     ) -> None:
@@ -96,8 +100,8 @@ class Writer:
         self.segment_bytes = min(max(cap_bytes // 32, 64 << 10), 8 << 20)
         self.pending_bytes = 0
         self.exchanges = self.bytes_in = self.bytes_out = 0
-        self._clock, self._write = clock, write
-        self._parts: list[bytes] = []
+        self._offered, self._clock, self._write = offered, clock, write
+        self._parts: list[bytes | bytearray] = []
         self._seq = 0
         self._fd = -1
         self._segment = 0
@@ -109,6 +113,7 @@ class Writer:
         self._odd = False  # full, or some live exchange lost an entry: the slow path decides
         self._lost: dict[int, Loss] = {}
         self._missing = Missing()
+        self._dropped = 0
         self._owed: list[tuple[int, bytes]] = []
         self._wake = Wake(root)
         self._lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -117,7 +122,7 @@ class Writer:
         self.directory = self.directory.rename(root / name)
         self._roll()
 
-    def add(self, exchange: int, kind: int, data: bytes) -> None:
+    def add(self, exchange: int, kind: int, data: bytes | bytearray) -> None:
         """Body bytes of an exchange, as forwarded."""
         size = len(data)
         if kind & 128:
@@ -132,7 +137,7 @@ class Writer:
         self.pending_bytes += size + 36
 
     def add_head(  # noqa: PLR0917 - keywords cost 60 ns on the hot path
-        self, exchange: int, kind: int, section: bytes, prints: bytes, head_bytes: int, data: bytes
+        self, exchange: int, kind: int, section: bytes, prints: bytes, head_bytes: int, data: bytes | bytearray
     ) -> None:
         """A head of ``head_bytes`` bytes, and the body bytes that came with it, in ``data``.
 
@@ -155,10 +160,9 @@ class Writer:
         self.pending_bytes += size + 36
 
     def end(self, exchange: int, ending: str, reason: str) -> None:
-        """The exchange is over in another way than complete (that is the OVER bit)."""
-        lost = self._lost.get(exchange)
-        if lost is not None:
-            self._settle(exchange, ending, reason)
+        """The exchange is over and no entry carries the OVER bit: cut off, failed, or ended by a close."""
+        if exchange in self._lost:
+            self._settle(exchange, "truncated" if ending == "complete" else ending, reason)
         else:
             self._control(exchange, {"event": "ended", "ending": ending, "reason": reason})
 
@@ -176,11 +180,13 @@ class Writer:
         """Write what the tick collected. On any failure the tick is undone in the file and counted instead."""
         parts = self._parts
         if not parts:
+            if self._odd:
+                self._count()
             return
         data = b"".join(parts)
         parts.clear()
         self.pending_bytes = 0
-        self._page[:24] = _PAGE.pack(self.exchanges, self.bytes_in, self.bytes_out)
+        self._count()
         if self._size >= self.segment_bytes:
             self._roll()
         why = self._put(data)
@@ -201,7 +207,6 @@ class Writer:
                 self._append(exchange, fmt.CONTROL, payload)
         self._odd = bool(self._full or self._lost)
         self.flush()
-        self._page[:24] = _PAGE.pack(self.exchanges, self.bytes_in, self.bytes_out)
 
     def close(self) -> None:
         """Say what is missing and that this writer is done. The directory stays for the analyzer."""
@@ -219,6 +224,21 @@ class Writer:
         self._page.close()
         self._wake.ring()
         self._wake.close()
+
+    @property
+    def full(self) -> str:
+        """Why nothing is captured right now, or ""."""
+        return self._full
+
+    @property
+    def dropped(self) -> int:
+        """Exchanges not captured so far."""
+        return self._dropped
+
+    def _count(self) -> None:
+        """What was offered so far, where a reader finds it when this process is killed."""
+        self._page[:24] = _PAGE.pack(self.exchanges, self.bytes_in, self.bytes_out)
+        self._offered(self.exchanges, self.bytes_in, self.bytes_out)
 
     # what follows runs rarely
 
@@ -256,6 +276,7 @@ class Writer:
             lost = self._lost[exchange] = Loss(opened=not kind & fmt.OPEN, reason=self._full)
             if not lost.opened:
                 self._missing.count(exchange)
+                self._dropped += 1
         into: Loss | Missing = lost if lost.opened else self._missing
         if kind & fmt.RESPONSE:
             into.bytes_out += size

@@ -1,0 +1,269 @@
+"""The upstream's half of a pair: follows responses, captures them, hands their bytes to the client.
+
+It says how a response ended; only a true end is passed on as one: a break mid-body never becomes a valid terminator.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from proxy.relay.chunks import BadChunkError, Chunks
+from proxy.relay.head import MAX_HEAD_BYTES, UPGRADE, response
+from proxy.relay.refusals import RefusedError
+from proxy.relay.secrets import blank
+from proxy.spool.format import BODY, HEAD, LAST, OVER, RESPONSE
+
+if TYPE_CHECKING:
+    from proxy.relay.client import Client
+
+AT_HEAD, LENGTH, CHUNKED, UNTIL_CLOSE, TUNNEL = range(5)
+_MORE = BODY | RESPONSE
+_DONE = BODY | RESPONSE | LAST
+_DONE_OVER = BODY | RESPONSE | LAST | OVER
+
+
+class Upstream(asyncio.Protocol):
+    __slots__ = (
+        "_chunks", "_client", "_eof", "_held", "_left", "_mode", "_paused", "_push", "_started", "_transport", "write",
+    )  # fmt: skip
+
+    def __init__(self, client: Client) -> None:
+        self._client: Client | None = client
+        self._mode = AT_HEAD
+        self._held = bytearray()
+        self._started = self._eof = self._paused = False  # started: bytes of a final head went to the client
+        self._push = client.push
+        self._left = 0
+        self._chunks = Chunks()
+
+    # what the loop (or the TLS layer) calls
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport, self.write = transport, transport.write
+        if self._client is None or self._client.dead:
+            transport.abort()
+            return
+        self._client.connected(self)
+
+    def data_received(self, data: bytes) -> None:
+        c = self._client
+        if c is None:
+            return
+        mode = self._mode
+        if mode == AT_HEAD:
+            self._head(c, data)
+        elif mode == LENGTH:
+            self._left = left = self._left - len(data)
+            if left > 0:
+                c.captured(_MORE, data)
+                self._push(c.write, data)
+            elif left == 0:
+                self._last(c, data)
+            else:
+                self._bad(c, "extra-response-bytes")
+        elif mode == CHUNKED:
+            try:
+                stop = self._chunks.feed(data)
+            except BadChunkError as error:
+                self._bad(c, str(error))
+                return
+            if stop < 0:
+                c.captured(_MORE, data)
+                self._push(c.write, data)
+            elif stop == len(data):
+                self._last(c, data)
+            else:
+                self._bad(c, "extra-response-bytes")
+        else:
+            c.captured(_MORE, data)
+            self._push(c.write, data)
+
+    def eof_received(self) -> bool:
+        c = self._client
+        self._eof = True
+        if c is None:
+            return False
+        if self._mode == TUNNEL:
+            self._push(c._finish, None)  # noqa: SLF001 - the two halves are one machine
+            return True
+        if self._mode == UNTIL_CLOSE:
+            self._mode = AT_HEAD
+            c.keep = False
+            c.answered = True
+            if c.asked:
+                c.relay.ended(c, "complete", "")
+                c.over()
+            else:
+                c.ended("truncated", "early_response")
+                c.shut()
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        c, self._client = self._client, None
+        if c is None or c.dead:
+            return
+        c.up = None
+        if self._mode == TUNNEL:
+            c.ended("truncated" if exc else "complete", "tunnel_reset" if exc else "")
+            c.shut()
+        elif not c.busy:
+            c.shut()  # idle: mirrored
+        elif c.answered:
+            c.ended("truncated", "early_response")  # it answered and left before the request was whole
+            c.shut()
+        elif self._started:
+            reason = "upstream_reset" if exc else "upstream_closed"
+            c.broken(reason, "truncated", reset=self._mode == UNTIL_CLOSE)
+        else:
+            reason = "upstream_reset_before_response" if exc else "upstream_closed_before_response"
+            c.broken(reason, "upstream_failed", reset=exc is not None)
+
+    def pause_writing(self) -> None:
+        if self._client:
+            self._client.upstream_full(full=True)
+
+    def resume_writing(self) -> None:
+        if self._client:
+            self._client.upstream_full(full=False)
+
+    # what the client's half calls
+
+    def pause(self) -> None:
+        if not self._paused:
+            self._paused = True
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._transport.resume_reading()
+
+    def half_close(self, _: None) -> None:
+        self._transport.write_eof()
+
+    def detach(self) -> None:
+        """Close in peace; what still comes is nobody's."""
+        self._client = None
+        self._transport.close()
+
+    def abort(self) -> None:
+        self._client = None
+        self._transport.abort()
+
+    # responses
+
+    def _head(self, c: Client, data: bytes) -> None:
+        if not c.busy or c.answered:
+            self._bad(c, "unsolicited-response")
+            return
+        if self._held:
+            self._held += data
+            data = bytes(self._held)
+            self._held.clear()
+        while True:
+            end = data.find(b"\r\n\r\n") + 4
+            if end < 4 or end > MAX_HEAD_BYTES:
+                self._partial(c, data, end)
+                return
+            size = len(data)
+            try:
+                status, keep, length, chunked, secrets, low = response(data if end == size else data[:end])
+            except RefusedError as error:
+                self._bad(c, error.code)
+                return
+            if status >= 200:
+                break
+            if status == 101:
+                self._switch(c, data, end, low, secrets)
+                return
+            self._emit(c, HEAD | RESPONSE, data[:end], end, low, secrets)
+            if end == size:
+                return
+            data = data[end:]
+        if not keep:
+            c.keep = False
+        over = OVER if c.asked else 0
+        kind = HEAD | BODY | RESPONSE
+        rest = size - end
+        if c.method == b"HEAD" or status in {204, 304}:
+            length, chunked = 0, False
+        if chunked:
+            try:
+                self._chunks = Chunks()
+                stop = self._chunks.feed(data, end)
+            except BadChunkError as error:
+                self._bad(c, str(error))
+                return
+            if stop < 0:
+                self._mode = CHUNKED
+            elif stop < size:
+                self._bad(c, "extra-response-bytes")
+                return
+            else:
+                kind |= LAST | over
+        elif length < 0:
+            self._mode = UNTIL_CLOSE
+            c.keep = False
+        elif rest < length:
+            self._mode, self._left = LENGTH, length - rest
+        elif rest > length:
+            self._bad(c, "extra-response-bytes")
+            return
+        else:
+            kind |= LAST | over
+        self._started = True
+        self._emit(c, kind, data, end, low, secrets)
+        if kind & LAST:
+            self._ended(c)
+
+    def _emit(self, c: Client, kind: int, data: bytes, end: int, low: bytes, secrets: list[bytes]) -> None:  # noqa: PLR0917 - the hot path
+        """A head, with the body bytes behind it, to the spool and to the client."""
+        relay = c.relay
+        if secrets:
+            shown, prints = blank(data, end, low, secrets, relay.key)
+            relay.spool.add_head(c.exchange, kind, b"", prints, end, shown)
+        else:
+            relay.spool.add_head(c.exchange, kind, b"", b"", end, data)
+        self._push(c.write, data)
+
+    def _last(self, c: Client, data: bytes) -> None:
+        """The response's last bytes."""
+        c.captured(_DONE_OVER if c.asked else _DONE, data)
+        self._push(c.write, data)
+        self._ended(c)
+
+    def _ended(self, c: Client) -> None:
+        """The response is complete and captured."""
+        self._mode, self._started = AT_HEAD, False
+        c.answered = True
+        if c.asked:
+            c.over()
+        elif not c.keep:
+            c.ended("truncated", "early_response")
+            c.shut()
+
+    def _partial(self, c: Client, data: bytes, end: int) -> None:
+        if end > MAX_HEAD_BYTES or len(data) > MAX_HEAD_BYTES:
+            self._bad(c, "response-head")
+        else:
+            self._held += data
+
+    def _switch(self, c: Client, data: bytes, end: int, low: bytes, secrets: list[bytes]) -> None:
+        """101: from here on a tunnel, captured as it is when it is a WebSocket."""
+        if not c.flags & UPGRADE or not c.asked:
+            self._bad(c, "unsolicited-upgrade")
+            return
+        self._mode, self._started = TUNNEL, True
+        websocket = b"\nupgrade: websocket\r" in low or b"\nupgrade:websocket\r" in low
+        self._emit(c, HEAD | BODY | RESPONSE, data, end, low, secrets)
+        c.tunnel("" if websocket else "upgraded_to_another_protocol")
+
+    def _bad(self, c: Client, code: str) -> None:
+        """The upstream said what cannot be followed: nothing more of it reaches the client."""
+        c.relay.slot.upstream_failures += 1
+        if self._started or not c.busy or c.answered:
+            c.relay.refused(c, code, 502)
+            c.broken(code, "truncated", reset=self._mode == UNTIL_CLOSE or not c.busy)
+        else:
+            c.refuse("response-head")
