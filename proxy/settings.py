@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -89,6 +90,15 @@ class Config:
         for name in ("policies", "objectives", "sinks", "control_hosts"):
             raw[name] = tuple(raw[name])
         return cls(**raw)
+
+    @classmethod
+    def from_argument(cls, argument: str) -> Config:
+        """A child's one argument: the JSON itself, ``@file``, or ``-`` for standard input."""
+        if argument == "-":
+            return cls.from_json(sys.stdin.read())
+        if argument.startswith("@"):
+            return cls.from_json(Path(argument[1:]).read_text(encoding="utf-8"))
+        return cls.from_json(argument)
 
     @property
     def audit_dir(self) -> Path:

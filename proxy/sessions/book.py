@@ -76,8 +76,8 @@ class SessionBook:
 
     def _key(self, exchange: Exchange, identity: Identity, facts: dict[str, Any], digests: list[str]) -> Key:
         if identity.session:
-            header, value = identity.session
-            return Key(value, f"header:{header}", "strong")
+            said_by, value = identity.session
+            return Key(value, said_by, "strong")
         for source, value in (facts.get("session_ids") or {}).items():
             if value:
                 return Key(str(value)[:200], str(source), _BODY_STRENGTH.get(str(source), "strong"))

@@ -19,7 +19,7 @@ _ENDS = " /;,("
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """``session``: (header, value) or None. ``agent`` None: nothing in the head tells."""
+    """``session``: (source, value) or None. ``agent`` None: nothing in the head tells."""
 
     agent: str | None = None
     version: str | None = None
@@ -58,7 +58,7 @@ def _version(headers: dict[str, str], entry: dict[str, Any]) -> str | None:
 
 
 def _session(headers: dict[str, str], names: list[str]) -> tuple[str, str] | None:
-    return next(((n, headers[n][:200]) for n in names if headers.get(n)), None)
+    return next(((f"header:{n}", headers[n][:200]) for n in names if headers.get(n)), None)
 
 
 @cache

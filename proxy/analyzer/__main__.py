@@ -1,0 +1,104 @@
+"""``python -m proxy.analyzer CONFIG``: follows the spool and writes the log until told to stop.
+
+In: the configuration as JSON, ``@file`` or ``-``; the spool's bell, the inbox, signals. Out: records; a status file
+twice a second. SIGTERM drains: what is captured is read, the state is saved, the log is signed. Killed at any moment
+it loses nothing and repeats nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+from audit.log import LogInUseError
+from classifiers import classify
+from classifiers.call import ToolCall
+from proxy.analyzer.guard import leaves_when_stuck
+from proxy.analyzer.judging import load_judge
+from proxy.analyzer.messages import on_message
+from proxy.analyzer.report import report
+from proxy.analyzer.start import Running, start
+from proxy.analyzer.writer import LogClosedError
+from proxy.settings import Config
+
+WAIT_S = 0.25
+HOUSEKEEPING_S = 0.5
+SAVE_S = 1.0
+DRAIN_S = 25.0
+
+
+class Loop:
+    """One life. ``turn`` is everything that happens between two waits."""
+
+    def __init__(self, running: Running) -> None:
+        self.running = running
+        self._next_housekeeping = self._next_save = 0.0
+
+    def run(self) -> None:
+        stopping = self.running.stopping
+        while not stopping.is_set():
+            self.turn(WAIT_S)
+        deadline = time.monotonic() + DRAIN_S
+        while self.turn(0.0) and time.monotonic() < deadline:
+            pass
+        if self.running.config.launch is not None and not self.running.analyzer.open:
+            self.running.analyzer.end_all("exit")
+        self._housekeeping(time.monotonic(), force=True)
+
+    def turn(self, wait_s: float) -> bool:
+        """Read what is there; True when there was something."""
+        running = self.running
+        events = running.tail.poll() or (running.tail.wait(wait_s) if wait_s else [])
+        if events:
+            with leaves_when_stuck():
+                for event in events:
+                    running.analyzer.take(event)
+        elif not running.analyzer.resume:
+            running.desk.writer.forget_known()
+        for message in running.inbox.messages():
+            on_message(running.analyzer, message)
+        self._housekeeping(time.monotonic())
+        return bool(events)
+
+    def _housekeeping(self, now: float, *, force: bool = False) -> None:
+        running = self.running
+        if now >= self._next_housekeeping or force:
+            self._next_housekeeping = now + HOUSEKEEPING_S
+            for line in running.desk.judge.poll():
+                running.desk.writer.write(line)
+            running.analyzer.end_idle(time.time())
+            report(running)
+        if now >= self._next_save or force:
+            started = time.monotonic()
+            running.save()
+            took = time.monotonic() - started
+            self._next_save = now + max(SAVE_S, 50 * took)
+
+
+def main(argv: list[str]) -> int:
+    if len(argv) != 1:
+        sys.stderr.write("usage: python -m proxy.analyzer JSON | @FILE | -\n")
+        return 2
+    config = Config.from_argument(argv[0])
+    judge = load_judge(config)
+    try:
+        running = start(config, judge)
+    except (LogInUseError, OSError) as error:
+        sys.stderr.write(f"analyzer: {error}\n")
+        return 3
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: running.stopping.set())
+    report(running)
+    classify(ToolCall("Bash", {"command": "true"}, '{"command":"true"}', arguments_valid=True))  # load what is lazy
+    try:
+        Loop(running).run()
+    except LogClosedError:
+        return 4
+    finally:
+        running.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""What the analyzer says of itself in its status file: position, log, judge, sessions, figures.
+
+In: the running analyzer. Out: the file ``proxy/status.py`` describes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from proxy.analyzer.start import Running
+from proxy.status import status_file, write_status
+
+SESSIONS_SHOWN = 200
+
+
+def report(running: Running) -> None:
+    desk, log = running.desk, running.log
+    _lags(running)
+    behind = running.tail.behind_bytes()
+    desk.metrics.set("onlooker_spool_bytes", behind)
+    judge = desk.judge.status()
+    error = desk.writer.unwritable or log.health.error
+    write_status(
+        status_file(running.config.spool.dir),
+        {
+            "pid": os.getpid(),
+            "open": len(running.analyzer.open),
+            "events": running.analyzer.read_events,
+            "behind_bytes": behind,
+            "log": {"id": log.log_id, "next_seq": log.next_seq, "acknowledged": log.acknowledged_seq, "error": error},
+            "judge": judge,
+            "degraded": list(judge.get("degraded", [])),
+            "sessions": _sessions(running),
+            "metrics": desk.metrics.snapshot(),
+        },
+    )
+
+
+def _lags(running: Running) -> None:
+    lags = sorted(running.desk.lags_ns)
+    for quantile in (0.5, 0.99):
+        value = lags[min(len(lags) - 1, int(len(lags) * quantile))] / 1e9 if lags else 0.0
+        running.desk.metrics.set("onlooker_analysis_lag_seconds", value, quantile=str(quantile))
+    for kind, count in _evictions(running).items():
+        running.desk.metrics.set("onlooker_state_evictions_total", count, kind=kind)
+
+
+def _evictions(running: Running) -> dict[str, int]:
+    book = running.desk.book
+    calls = sum(s.calls.evicted for s in book.sessions.values())
+    return {**{k: book.evicted[k] for k in ("sessions", "chains")}, "legs": book.legs.evicted, "calls": calls}
+
+
+def _sessions(running: Running) -> list[dict[str, Any]]:
+    newest = list(running.desk.book.sessions.values())[-SESSIONS_SHOWN:]
+    return [
+        {
+            "id": s.id,
+            "agent": s.agent,
+            "source": s.source,
+            "strength": s.strength,
+            "turns": s.turn,
+            "calls": s.counts["calls"],
+            "flagged": s.counts["flagged"],
+            "started_at": s.started_at,
+            "last_at": s.last_at,
+            "cwd": s.cwd.value,
+        }
+        for s in reversed(newest)
+    ]

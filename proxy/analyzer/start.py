@@ -1,0 +1,92 @@
+"""An analyzer put together from a configuration: log, judge, book, taken up where an earlier life stopped.
+
+In: ``Config``. Out: ``Running``, for the loop in ``__main__.py``. Raises LogInUseError when another process writes this
+log, OSError when the state folder cannot be used.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from audit.log import AuditLog
+from audit.state import State
+from proxy.analyzer.analyzer import Analyzer
+from proxy.analyzer.desk import Desk
+from proxy.analyzer.guard import Guard
+from proxy.analyzer.judge import Judge
+from proxy.analyzer.snapshot import Keeper, load_snapshot, resume
+from proxy.analyzer.writer import RecordWriter
+from proxy.inbox import Inbox, inbox_file
+from proxy.metrics import Metrics
+from proxy.sessions.book import SessionBook
+from proxy.sessions.peer import PeerFinder
+from proxy.settings import Config
+from proxy.spool.tail import SpoolTail
+
+RECOVERED_RECORDS = 200_000  # the log's tail looked at for what an earlier life wrote after its last snapshot
+
+
+@dataclass(slots=True)
+class Running:
+    config: Config
+    log: AuditLog
+    desk: Desk
+    analyzer: Analyzer
+    keeper: Keeper
+    tail: SpoolTail
+    inbox: Inbox
+    stopping: threading.Event
+
+    def save(self) -> None:
+        extra = {
+            "inbox": self.inbox.offset,
+            "log": {"id": self.log.log_id, "next_seq": self.log.next_seq},
+        }
+        self.keeper.save(self.analyzer, self.tail, extra)
+
+    def close(self) -> None:
+        self.tail.close()
+        self.desk.peers.close()
+        self.log.close()
+        self.desk.guard.close()
+
+
+def start(config: Config, judge: Judge) -> Running:
+    state_dir = Path(config.state)
+    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    snapshot = Keeper(state_dir / "analyzer" / "snapshot")
+    saved = load_snapshot(snapshot.path)
+    audit = State(state_dir)
+    guard = audit.guard(rules=config.privacy.rules, identities=config.privacy.identities)
+    log = audit.open_log(guard=guard)
+    metrics, stopping = Metrics(), threading.Event()
+    desk = Desk(
+        config=config,
+        writer=RecordWriter(log, metrics, stopping),
+        judge=judge,
+        guard=Guard(inbox_file(config.spool.dir).with_name("in-hand")),
+        metrics=metrics,
+        peers=PeerFinder(),
+        book=SessionBook(config.session_idle_s, config.launch.session if config.launch else None),
+    )
+    analyzer = Analyzer(desk)
+    Path(config.spool.dir).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    tail = SpoolTail(Path(config.spool.dir), None if saved is None else saved["tail"])
+    inbox = Inbox(inbox_file(config.spool.dir), 0 if saved is None else saved["inbox"])
+    if saved is not None:
+        resume(analyzer, saved)
+    desk.writer.remember(_written_since(log, saved))
+    snapshot.begin(tail.checkpoint())
+    return Running(config, log, desk, analyzer, snapshot, tail, inbox, stopping)
+
+
+def _written_since(log: AuditLog, saved: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Records of the log the snapshot does not know of: what a crash must not write twice."""
+    known: dict[str, Any] = saved["log"] if saved is not None else {"id": None, "next_seq": 0}
+    if known["id"] == log.log_id:
+        count = log.next_seq - known["next_seq"]
+        return log.tail(min(max(count, 0), RECOVERED_RECORDS))
+    return log.tail(RECOVERED_RECORDS)
