@@ -62,28 +62,42 @@ class Tree:
         return cls(int(value["size"]), [bytes.fromhex(p) for p in value["peaks"]])
 
 
-def inclusion_path(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """Audit path of leaf ``index`` in the tree over these leaf hashes, lowest sibling first (RFC 6962 §2.1.1)."""
-    if not 0 <= index < len(leaves):
-        raise IndexError(f"leaf {index} of {len(leaves)}")
-    path: list[bytes] = []
-    low, high = 0, len(leaves)
-    while high - low > 1:
-        split = low + (1 << (high - low - 1).bit_length() - 1)
-        if index < split:
-            path.append(subtree_root(leaves[split:high]))
-            high = split
-        else:
-            path.append(subtree_root(leaves[low:split]))
-            low = split
-    return path[::-1]
+class Proofs:
+    """Audit paths in the tree over these leaf hashes; built once in O(n), each path in O(log² n)."""
+
+    def __init__(self, leaves: Sequence[bytes]) -> None:
+        self.size = len(leaves)
+        self.levels: list[Sequence[bytes]] = [leaves]
+        while len(self.levels[-1]) > 1:
+            below = self.levels[-1]
+            self.levels.append([node_hash(below[n], below[n + 1]) for n in range(0, len(below) - 1, 2)])
+
+    def path(self, index: int) -> list[bytes]:
+        """Lowest sibling first (RFC 6962 §2.1.1)."""
+        if not 0 <= index < self.size:
+            raise IndexError(f"leaf {index} of {self.size}")
+        path: list[bytes] = []
+        low, high = 0, self.size
+        while high - low > 1:
+            split = low + _left(high - low)
+            right = index >= split
+            path.append(self.root(low, split) if right else self.root(split, high))
+            low, high = (split, high) if right else (low, split)
+        return path[::-1]
+
+    def root(self, low: int, high: int) -> bytes:
+        """Of the subtree over leaves [low, high)."""
+        width = high - low
+        level = width.bit_length() - 1
+        if width == 1 << level and low % width == 0:
+            return self.levels[level][low >> level]
+        split = low + _left(width)
+        return node_hash(self.root(low, split), self.root(split, high))
 
 
-def subtree_root(leaves: Sequence[bytes]) -> bytes:
-    tree = Tree()
-    for digest in leaves:
-        _push_digest(tree, digest)
-    return tree.root()
+def _left(width: int) -> int:
+    """The largest power of two below ``width``."""
+    return 1 << ((width - 1).bit_length() - 1)
 
 
 def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
@@ -102,12 +116,3 @@ def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) ->
     if last:
         raise ValueError("the proof is shorter than the tree is high")
     return digest
-
-
-def _push_digest(tree: Tree, digest: bytes) -> None:
-    carry = tree.size
-    while carry & 1:
-        digest = node_hash(tree.peaks.pop(), digest)
-        carry >>= 1
-    tree.peaks.append(digest)
-    tree.size += 1

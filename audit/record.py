@@ -245,10 +245,12 @@ def checkpoint(*, size: int, root: str, note: str) -> Record:
     return {**_head("checkpoint", NOTHING), "checkpoint": {"size": size, "root": root, "note": note}}
 
 
-def segment(*, number: int, key_id: str, origin: str, policy_hashes: Sequence[str]) -> Record:
-    """First line of each file of the log."""
-    body = {"number": number, "key_id": key_id, "origin": origin, "policy_hashes": list(policy_hashes)}
-    return {**_head("segment", NOTHING), "segment": body}
+def segment(
+    *, number: int, key_id: str, origin: str, previous_manifest: str | None, policy_hashes: Sequence[str]
+) -> Record:
+    """First line of each file of the log; ``previous_manifest`` is the SHA-256 of the closed file's manifest."""
+    body = {"number": number, "key_id": key_id, "origin": origin, "previous_manifest": previous_manifest}
+    return {**_head("segment", NOTHING), "segment": {**body, "policy_hashes": list(policy_hashes)}}
 
 
 def retention(*, number: int, first_seq: int, last_seq: int, sha256: str, reason: str) -> Record:

@@ -106,6 +106,7 @@ class ChainWriter:
         step_ms = (offset - self._offset_ns) / 1e6
         if abs(step_ms) >= self.limits.step_ms:
             self._offset_ns = offset
+            self.rotate()  # so that within a file time only goes forward, and can be searched
             self.put(records.clock_step(delta_ms=round(step_ms, 1)))
         if self._since_checkpoint >= self.limits.checkpoint_records:
             self.sign()
@@ -124,11 +125,13 @@ class ChainWriter:
             self._attempt(self.rotate)
 
     def sign(self) -> None:
+        """A checkpoint record over what is before it, then a note beside the log that covers that record too."""
         size, root = self.tree.size, self.tree.root()
         note = self.signer.note(self._origin, size, root)
         self.put(records.checkpoint(size=size, root="sha256:" + root.hex(), note=note))
         self._since_checkpoint = 0
         self._checkpoint_ns = self.clock.mono_ns()
+        note = self.signer.note(self._origin, self.tree.size, self.tree.root())
         write_atomically(self.directory / f"{self.log_id}.checkpoint", note.encode())
         notes = os.open(self.directory / f"{self.log_id}.checkpoints", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(notes, "ab") as file:
@@ -186,8 +189,14 @@ class ChainWriter:
         self.segment = segment
 
     def _header(self) -> Record:
-        key_id, number = self.signer.key_id, self.segment.number
-        return records.segment(number=number, key_id=key_id, origin=self._origin, policy_hashes=self.policies)
+        before = manifest_path(self.directory, self.log_id, self.segment.number - 1)
+        return records.segment(
+            number=self.segment.number,
+            key_id=self.signer.key_id,
+            origin=self._origin,
+            previous_manifest=line_hash(before.read_bytes()) if before.exists() else None,
+            policy_hashes=self.policies,
+        )
 
     @property
     def _origin(self) -> str:

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from audit.chain import Tree, inclusion_path, leaf_hash, line_hash, root_from_path
+from audit.chain import Proofs, Tree, leaf_hash, line_hash, root_from_path
 
 
 def naive_root(leaves):
@@ -35,15 +35,16 @@ def test_the_compact_range_has_the_root_of_the_definition(size):
 def test_every_leaf_is_proven_and_no_other(size):
     leaves = [leaf_hash(x) for x in LINES[:size]]
     root = naive_root(leaves)
+    proofs = Proofs(leaves)
     for index in range(size):
-        path = inclusion_path(leaves, index)
+        path = proofs.path(index)
         assert root_from_path(leaves[index], index, size, path) == root
         assert root_from_path(leaf_hash(b"another"), index, size, path) != root
 
 
 def test_a_proof_of_the_wrong_length_is_refused():
     leaves = [leaf_hash(x) for x in LINES[:9]]
-    path = inclusion_path(leaves, 3)
+    path = Proofs(leaves).path(3)
     with pytest.raises(ValueError, match="longer"):
         root_from_path(leaves[3], 3, 9, [*path, path[0]])
     with pytest.raises(ValueError, match="shorter"):
@@ -60,7 +61,7 @@ def test_the_proofs_are_the_ones_pymerkle_gives():
     for index in (0, 1, 31, 32, 63, 64, 69):
         proof = tree.prove_inclusion(index + 1)
         theirs = [bytes.fromhex(h) for h in proof.serialize()["path"]]
-        assert set(inclusion_path(leaves, index)) <= set(theirs)
+        assert set(Proofs(leaves).path(index)) <= set(theirs)
 
 
 def test_prev_is_the_hash_of_the_line_without_its_end():
