@@ -31,10 +31,13 @@ def compile_condition(condition: Condition) -> Test:
     return _COMPILERS[type(condition)](condition)
 
 
-def compile_entry(entry: Entry, *, scope: bool = False) -> Test:
-    """One effect against one entry. ``scope``: the entry must cover all the target stands for, not just touch it."""
+def compile_entry(entry: Entry, *, scope: bool = False, sure: bool = False) -> Test:
+    """One effect against one entry. ``scope``: the entry must cover all the target stands for, not just touch it.
+
+    A match of an effect that is only possible is unknown, unless the entry asks for certainty itself, or ``sure``.
+    """
     tests = [_leaf(leaf) for leaf in entry.leaves] + [_targets(t, scope=scope) for t in entry.targets]
-    sure = scope or entry.names_certainty
+    sure = sure or scope or entry.names_certainty
 
     def test(view: View, effect: EffectView | None) -> bool | None:
         answer: bool | None = True
