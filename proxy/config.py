@@ -76,15 +76,24 @@ def route_url(value: Any) -> str:
     return str(value).rstrip("/")
 
 
-def _routes(value: Any) -> dict[str, str]:
-    out = {}
-    for name, url in _mapping(value).items():
-        if not _ROUTE_NAME.fullmatch(name) or name in RESERVED:
-            raise WrongValueError(
-                f"route name {name!r}; expected letters, digits, '.', '_' or '-', not {' or '.join(RESERVED)}"
-            )
-        out[name] = route_url(url)
-    return out
+def _routes(value: Any) -> dict[str, dict[str, Any]]:
+    return {name: route_spec(name, spec) for name, spec in _mapping(value).items()}
+
+
+def route_spec(name: str, value: Any) -> dict[str, Any]:
+    """A route as ``{url, agui, ca?}``; the root route fronts an application, where other origins are normal."""
+    if not _ROUTE_NAME.fullmatch(name) or name in RESERVED:
+        expected = f"letters, digits, '.', '_' or '-', not {' or '.join(sorted(RESERVED))}"
+        raise WrongValueError(f"route name {name!r}; expected {expected}")
+    spec = {"url": value} if isinstance(value, str) else _mapping(value)
+    strange = next((k for k in spec if k not in _ROUTE_KEYS), None)
+    if strange is not None or "url" not in spec:
+        raise WrongValueError(f"route {name!r}; expected a URL, or {{url, agui, ca}}")
+    out = {"url": route_url(spec["url"]), "agui": _boolean(spec.get("agui", name == "/"))}
+    return out | ({"ca": _text(spec["ca"])} if "ca" in spec else {})
+
+
+_ROUTE_KEYS = {"url", "agui", "ca"}
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -256,8 +265,9 @@ _PLAIN: Mapping[str, Any] = {
 
 
 @cache
-def built_in_routes() -> dict[str, str]:
-    return dict(load(ROUTES_FILE.read_text(encoding="utf-8"), ROUTES_FILE.name).value["routes"])
+def built_in_routes() -> dict[str, dict[str, Any]]:
+    table = load(ROUTES_FILE.read_text(encoding="utf-8"), ROUTES_FILE.name).value["routes"]
+    return {name: route_spec(name, url) for name, url in table.items()}
 
 
 def _path(text: str, base: Path) -> Path:

@@ -54,14 +54,14 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """``routes``: name -> upstream base URL; the name ``/`` is the root route (no prefix)."""
+    """``routes``: name -> {url, agui?, ca?}; the name ``/`` is the root route (no prefix)."""
 
     state: str
     spool: SpoolSettings
     listen: str = "127.0.0.1:8790"
     control: str = "127.0.0.1:8791"
     workers: int = 1
-    routes: Mapping[str, str] = field(default_factory=dict)
+    routes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     policies: tuple[str, ...] = ()
     objectives: tuple[str, ...] = ()
     tools: Mapping[str, Any] = field(default_factory=dict)

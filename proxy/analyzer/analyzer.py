@@ -83,7 +83,7 @@ class Analyzer:
         if key in self.settled:
             return
         meta = event.meta
-        peer = meta.get("peer")
+        peer = (meta.get("peer") or {}).get("addr")
         exchange = Exchange(
             id=f"{event.writer}/{event.exchange}",
             upstream=str(meta.get("upstream") or ""),

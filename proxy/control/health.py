@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
+from proxy.control.counters import running
 from proxy.metrics import Metrics, Snapshot, merge, render
 from proxy.settings import Config, host_port
 from proxy.status import alive, is_fresh, read_pids, read_status, status_file
@@ -54,7 +56,8 @@ class Health:
     async def _relay_answers(self, pids: dict[str, Any]) -> bool:
         if not any(alive(p) for p in pids.get("relays", [])):
             return False
-        host, port = host_port(self._config.listen)
+        bound = (await asyncio.to_thread(running, Path(self._config.state))).get("listen") or [self._config.listen]
+        host, port = host_port(bound[0])
         try:
             _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), 1.0)
         except (OSError, TimeoutError):

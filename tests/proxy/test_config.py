@@ -34,13 +34,14 @@ def test_a_whole_file_becomes_absolute_values(tmp_path):
     assert config.policies == (str(tmp_path / "policy.yaml"), "onlooker:starter")
     assert (config.spool.cap_bytes, config.spool.overflow) == (64 << 20, True)
     assert (config.session_idle_s, config.retention.max_age_s, config.retention.max_bytes) == (600.0, 604800.0, 10**9)
-    assert config.routes["local"] == "http://127.0.0.1:9000"
-    assert config.routes["anthropic"].startswith("https://")
+    assert config.routes["local"] == {"url": "http://127.0.0.1:9000", "agui": False}
+    assert config.routes["anthropic"]["url"].startswith("https://")
 
 
 def test_flags_override_the_file_and_add_routes(tmp_path):
     config = build(
-        write(tmp_path, WHOLE), {"listen": "127.0.0.1:1", "routes": {"/": "http://127.0.0.1:2"}, "workers": None}
+        write(tmp_path, WHOLE),
+        {"listen": "127.0.0.1:1", "routes": {"/": {"url": "http://127.0.0.1:2", "agui": True}}, "workers": None},
     )
     assert (config.listen, config.workers) == ("127.0.0.1:1", 2)
     assert set(config.routes) >= {"/", "local", "openai"}

@@ -9,7 +9,7 @@ def test_a_configuration_is_the_same_after_json():
     config = Config(
         state="/tmp/s",
         spool=SpoolSettings("/dev/shm/x", 1 << 20, overflow=True),
-        routes={"/": "http://127.0.0.1:9000"},
+        routes={"/": {"url": "http://127.0.0.1:9000", "agui": True}},
         policies=("a.yaml",),
         privacy=Privacy("clear", ({"mode": "none"},)),
         retention=Retention(1.0, 2),

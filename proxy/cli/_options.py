@@ -1,0 +1,78 @@
+"""Options several commands share, and how a wrong file or flag is said.
+
+In: click's values. Out: a ``Config``, or one clear sentence and the right exit code.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from classifiers.strict_yaml import StrictYamlError
+from proxy.config import DEFAULT_STATE, WrongValueError, build, route_spec
+from proxy.settings import Config, Launch
+
+BAD_FILE = 3
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """One sentence on stderr, then the exit code."""
+    click.echo(f"onlooker: {message}", err=True)
+    sys.exit(code)
+
+
+def state_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option("--state", metavar="DIR", help=f"Where log, keys and token live (default {DEFAULT_STATE}).")(
+        command
+    )
+
+
+def instance_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes an instance: file, addresses, routes, policies, objectives."""
+    options = (
+        click.option("--config", "file", type=click.Path(path_type=Path), help="onlooker.yaml"),
+        click.option("--listen", metavar="HOST:PORT", help="Data port (default 127.0.0.1:8790)."),
+        click.option("--control", metavar="HOST:PORT", help="Control plane (default 127.0.0.1:8791)."),
+        state_option,
+        click.option("--route", "routes", multiple=True, metavar="NAME=URL", help="NAME may be / for the root route."),
+        click.option("--policy", "policies", multiple=True, metavar="FILE"),
+        click.option("--objective", "objectives", multiple=True, metavar="FILE"),
+        click.option("--workers", type=click.IntRange(1, 256)),
+        click.option("--upstream-ca", metavar="FILE", help="Also trust these CAs of upstreams."),
+        click.option("--allow-non-loopback", "allow_remote", is_flag=True, help="Listen where others can reach it."),
+    )
+    return functools.reduce(lambda made, option: option(made), reversed(options), command)
+
+
+def configuration(file: Path | None, flags: dict[str, Any], launch: Launch | None = None) -> Config:
+    """The configuration, or exit 2 for a wrong flag and 3 for a wrong file."""
+    try:
+        flags["routes"] = dict(_route(text) for text in flags.get("routes") or ())
+        config = build(file, flags, launch)
+    except WrongValueError as error:
+        fail(str(error), 2)
+    except StrictYamlError as error:
+        fail(str(error), BAD_FILE)
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}", BAD_FILE)
+    _loopback_only(config)
+    return config
+
+
+def _route(text: str) -> tuple[str, dict[str, Any]]:
+    name, equals, url = text.partition("=")
+    if not equals:
+        raise WrongValueError(f"--route {text}: expected NAME=URL")
+    return name, route_spec(name, url)
+
+
+def _loopback_only(config: Config) -> None:
+    for address in (config.listen, config.control):
+        host = address.rpartition(":")[0].strip("[]")
+        if host not in {"127.0.0.1", "::1", "localhost"} and not host.startswith("127.") and not config.allow_remote:
+            fail(f"{address} is not a loopback address; --allow-non-loopback says you mean it", 2)

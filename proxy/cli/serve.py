@@ -1,0 +1,39 @@
+"""``onlooker serve``: forward, watch, record, until told to stop.
+
+In: onlooker.yaml and flags. Out: one line when ready (JSON when nobody reads it on a terminal), exit 0 after a drain.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from proxy.cli._options import configuration, fail, instance_options
+from proxy.instance import supervisor_config
+from proxy.supervisor import run
+from proxy.supervisor.supervisor import Running
+
+
+def _say(running: Running) -> None:
+    said = {"listen": running.listen[0], "control": running.control, "state": running.state}
+    if sys.stdout.isatty():
+        click.echo("ready " + " ".join(f"{k}={v}" for k, v in said.items()))
+    else:
+        click.echo(orjson.dumps({"event": "ready", **said}).decode())
+    sys.stdout.flush()
+
+
+@click.command("serve")
+@instance_options
+def COMMAND(file: Path | None, **flags: Any) -> None:  # noqa: N802 - the name discovery looks for
+    """Serve the data port and the control plane until SIGTERM or Ctrl-C."""
+    config = configuration(file, flags)
+    try:
+        given = supervisor_config(config)
+    except OSError as error:
+        fail(f"{error.filename or config.state}: {error.strerror}", 3)
+    sys.exit(run(given, _say))

@@ -1,0 +1,47 @@
+"""``python -m proxy.control CONFIG``: serves the control plane on the socket the supervisor bound, until SIGTERM.
+
+In: the configuration as JSON, ``@file`` or ``-``; the listening socket as descriptor $ONLOOKER_CONTROL_FD. Out: HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from aiohttp import web
+
+from proxy.control.app import make_app
+from proxy.control.counters import relay_counters
+from proxy.control.token import ensure_token
+from proxy.settings import Config
+
+
+async def serve(config: Config, sock: socket.socket) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    app = make_app(config, ensure_token(config.token_file), lambda: relay_counters(Path(config.state)))
+    runner = web.AppRunner(app, access_log=None, handle_signals=False)
+    await runner.setup()
+    await web.SockSite(runner, sock).start()
+    await stop.wait()
+    await runner.cleanup()
+
+
+def main(argv: list[str]) -> int:
+    fd = os.environ.get("ONLOOKER_CONTROL_FD", "")
+    if len(argv) != 1 or not fd.isdigit():
+        sys.stderr.write("usage: ONLOOKER_CONTROL_FD=n python -m proxy.control JSON | @FILE | -\n")
+        return 2
+    sock = socket.socket(fileno=int(fd))
+    sock.setblocking(False)
+    asyncio.run(serve(Config.from_argument(argv[0]), sock))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

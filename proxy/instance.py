@@ -1,0 +1,146 @@
+"""One running onlooker: its files prepared, its supervisor started, its end waited for.
+
+In: a ``Config``. Out: what ``proxy.supervisor`` needs; or a child process with the addresses it really bound. Used by
+``serve`` (in this process), ``run``, ``demo`` and the tests (as a child).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from proxy.control.token import ensure_token
+from proxy.settings import Config
+from proxy.status import is_fresh, read_status, status_file
+
+READY_S = 20.0
+STOP_S = 70.0  # the supervisor's own limits for draining add up to less
+
+
+class InstanceError(Exception):
+    """It did not start. The message is one sentence; ``code`` is the exit code to pass on."""
+
+    def __init__(self, message: str, code: int = 4) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def supervisor_config(config: Config) -> dict[str, Any]:
+    """The supervisor's configuration, and the files its children read. Raises OSError when the state cannot be used."""
+    state = Path(config.state)
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    Path(config.spool.dir).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ensure_token(config.token_file)
+    file = state / "config.json"
+    draft = file.with_suffix(".draft")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as out:
+        out.write(config.to_json())
+    draft.replace(file)
+    ca = {"ca": config.upstream_ca} if config.upstream_ca else {}
+    return {
+        "state": config.state,
+        "spool_dir": config.spool.dir,
+        "spool_cap": config.spool.cap_bytes,
+        "listen": config.listen,
+        "control_listen": config.control,
+        "routes": {name: {**ca, **spec} for name, spec in config.routes.items()},
+        "workers": config.workers,
+        "commands": {
+            "analyzer": [sys.executable, "-m", "proxy.analyzer", f"@{file}"],
+            "control": [sys.executable, "-m", "proxy.control", f"@{file}"],
+        },
+    }
+
+
+@dataclass(slots=True)
+class Instance:
+    """A supervisor of our own as a child. ``stop`` drains it: afterwards the log holds all that was captured."""
+
+    config: Config
+    process: subprocess.Popen[bytes]
+    listen: str
+    control: str
+    stderr: Path
+
+    @classmethod
+    def start(cls, config: Config) -> Self:
+        """Raises InstanceError with the supervisor's own words when it does not come up."""
+        stderr = Path(config.state) / "serve.log"
+        given = supervisor_config(config)
+        with stderr.open("ab") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "proxy.supervisor", json.dumps(given)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,  # the terminal's Ctrl-C is for the command, not for its watcher
+            )
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        try:
+            ready = json.loads(line)
+        except ValueError:
+            process.wait()
+            process.stdout.close()
+            said = stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            raise InstanceError(said[-1] if said else "the supervisor ended at once", process.returncode) from None
+        return cls(config, process, ready["listen"][0], ready["control"], stderr)
+
+    @property
+    def base(self) -> str:
+        return f"http://{self.listen}"
+
+    def wait_analyzer(self, within_s: float = READY_S) -> bool:
+        """Until the analyzer reports; traffic before that is captured and read later."""
+        path, until = status_file(self.config.spool.dir), time.monotonic() + within_s
+        while time.monotonic() < until:
+            if is_fresh(read_status(path)):
+                return True
+            time.sleep(0.02)
+        return False
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGTERM)
+        try:
+            code = self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        return code
+
+    def records(self) -> list[dict[str, Any]]:
+        return list(read_records(self.config.audit_dir))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def read_records(audit_dir: Path) -> Iterator[dict[str, Any]]:
+    """Every record of the logs in a folder that are not compressed, file by file, without a half-written line."""
+    for path in sorted(audit_dir.glob("*.jsonl"), key=lambda p: p.stat().st_mtime):
+        with path.open("rb") as file:
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield orjson.loads(line)
