@@ -1,0 +1,203 @@
+"""Split a command's words by its option grammar: words in, ``Parsed`` (options given, operands, subcommand) out.
+
+Understands clusters (``-rf``), values apart or attached (``-o x``, ``-ox``, ``--o=x``, ``--o x``), unambiguous
+abbreviations of long options, ``--``, options before and after subcommands, single-dash long options and tar's first
+word (POSIX.1-2017 §12; GNU getopt_long).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from classifiers.knowledge.build import build
+from classifiers.knowledge.model import Node, Option
+from classifiers.knowledge.words import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One option as given. ``option`` None: the grammar does not know it."""
+
+    option: Option | None
+    spelling: str
+    value: Word | None
+    word: Word
+
+
+@dataclass(slots=True)
+class Parsed:
+    node: Node
+    hits: list[Hit] = field(default_factory=list)
+    operands: list[Word] = field(default_factory=list)
+    subs: list[Word] = field(default_factory=list)
+    unknown_sub: Word | None = None
+    nodes: list[Node] = field(default_factory=list)
+    dashed: int = -1  # operands before ``--``
+
+    def given(self, *spellings: str) -> bool:
+        """Whether any of these options (or ``operands``, ``no_operands``) holds."""
+        for wanted in spellings:
+            if wanted == "operands" and self.operands:
+                return True
+            if wanted == "no_operands" and not self.operands:
+                return True
+            for hit in self.hits:
+                if hit.spelling == wanted or (hit.option and wanted in hit.option.spellings):
+                    return True
+        return False
+
+
+def parse(node: Node, words: Sequence[Word]) -> Parsed:
+    """``words`` are the arguments without the program's name."""
+    parsed = Parsed(node, nodes=[node])
+    queue = _Queue(words)
+    while (word := queue.next()) is not None:
+        text = word.text
+        if text == "--":
+            parsed.dashed = len(parsed.operands)
+            if parsed.node.subcommands is not None and not parsed.operands:
+                continue
+            parsed.operands += queue.rest()
+        elif _is_option(text, parsed):
+            _option(parsed, word, queue)
+        elif parsed.node.subcommands is not None and parsed.unknown_sub is None and not parsed.operands:
+            _descend(parsed, word)
+        elif parsed.node.style == "cluster_first" and not parsed.operands and not parsed.hits:
+            _short(parsed, word.with_text("-" + text), queue)
+        else:
+            parsed.operands.append(word)
+            if parsed.node.posix:
+                parsed.operands += queue.rest()
+    return parsed
+
+
+class _Queue:
+    __slots__ = ("at", "words")
+
+    def __init__(self, words: Sequence[Word]) -> None:
+        self.words, self.at = words, 0
+
+    def next(self) -> Word | None:
+        if self.at >= len(self.words):
+            return None
+        self.at += 1
+        return self.words[self.at - 1]
+
+    def peek(self) -> Word | None:
+        return self.words[self.at] if self.at < len(self.words) else None
+
+    def rest(self) -> Iterator[Word]:
+        while (word := self.next()) is not None:
+            yield word
+
+
+def _is_option(text: str, parsed: Parsed) -> bool:
+    node = parsed.node
+    if node.style == "none":
+        return text in node.options
+    if len(text) > 1 and text[0] == "-":
+        return True
+    return text[:1] in {"+", "/"} and (text in node.options or (text[0] == "/" and node.style == "windows"))
+
+
+def _option(parsed: Parsed, word: Word, queue: _Queue) -> None:
+    text, node = word.text, parsed.node
+    if text.startswith("--"):
+        _long(parsed, word, queue)
+    elif node.style in {"single_dash", "windows"} or text in node.options or text.partition("=")[0] in node.options:
+        _single(parsed, word, queue)
+    else:
+        _short(parsed, word, queue)
+
+
+def _long(parsed: Parsed, word: Word, queue: _Queue) -> None:
+    name, eq, attached = word.text.partition("=")
+    option = parsed.node.options.get(name) or _abbreviated(parsed.node, name)
+    if option is None and parsed.node.style == "single_dash":
+        option = parsed.node.options.get(name[1:])
+    value = word.with_text(attached) if eq else None
+    _take(parsed, option, name, value, word, queue)
+
+
+def _abbreviated(node: Node, name: str) -> Option | None:
+    if len(name) < 4:
+        return None
+    found = {node.options[s].name: node.options[s] for s in node.long_names if s.startswith(name)}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _single(parsed: Parsed, word: Word, queue: _Queue) -> None:
+    name, eq, attached = word.text.partition("=")
+    options = parsed.node.options
+    if word.text in options:
+        name, eq = word.text, ""
+    option = options.get(name) or options.get("-" + name)
+    if option is None and parsed.node.style == "windows":
+        option = options.get(name.lower()) or options.get(name.upper())
+    _take(parsed, option, name, word.with_text(attached) if eq else None, word, queue)
+
+
+def _short(parsed: Parsed, word: Word, queue: _Queue) -> None:
+    letters = word.text[1:]
+    for i, letter in enumerate(letters):
+        option = parsed.node.options.get("-" + letter)
+        rest = letters[i + 1 :]
+        if option is None or option.values == 0:
+            parsed.hits.append(Hit(option, "-" + letter, None, word))
+            continue
+        value = word.with_text(rest.removeprefix("=")) if rest else None
+        _take(parsed, option, "-" + letter, value, word, queue)
+        return
+
+
+def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, word: Word, queue: _Queue) -> None:
+    """Record one option, with its value from the next word where its grammar says so."""
+    if option is None:
+        following = queue.peek()
+        if (
+            value is None
+            and parsed.node.unknown_options == "value"
+            and following
+            and not following.text.startswith("-")
+        ):
+            value = queue.next()
+    elif value is None and option.values > 0:
+        value = queue.next()
+        for _ in range(option.values - 1):
+            last = queue.next()
+            value = last or value
+    parsed.hits.append(Hit(option, name, value, word))
+
+
+def _descend(parsed: Parsed, word: Word) -> None:
+    node = parsed.node
+    child = find_sub(node, word.text)
+    if child is not None:
+        parsed.node = child
+        parsed.nodes.append(child)
+        parsed.subs.append(word)
+    elif node.unknown_subcommand == "operand":
+        parsed.unknown_sub = word
+        parsed.operands.append(word)
+    else:
+        parsed.unknown_sub = word
+
+
+def find_sub(node: Node, text: str) -> Node | None:
+    """The subcommand ``text`` names: exactly, else the first pattern that matches."""
+    subs = node.subcommands or {}
+    compiled = subs.get(text)
+    if compiled is None:
+        patterns = ((k, v) for k, v in subs.items() if "*" in k or "?" in k)
+        compiled = next((v for k, v in patterns if fnmatchcase(text, k)), None)
+    if compiled is None:
+        return None
+    key = (id(compiled), id(node))
+    if key not in _BUILT:
+        _BUILT[key] = (build(compiled, node.file, node), compiled, node)  # kept alive, so the ids stay theirs
+    return _BUILT[key][0]
+
+
+_BUILT: dict[tuple[int, int], tuple[Node, object, Node]] = {}

@@ -1,0 +1,73 @@
+"""curl: the method follows from the options, the URL says where; data may come from a file (curl(1))."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from classifiers.effects import Domain, Verb
+from classifiers.knowledge.arguments import Hit
+from classifiers.knowledge.interpret import Handed, Reading, Told
+from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.words import Word
+
+_HARMLESS = {"destructive": False, "reversibility": "read_only"}
+
+
+def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
+    """Add data files read, then the request itself for the http surface."""
+    parsed = reading.parsed
+    hits = [h for h in parsed.hits if h.option is not None]
+    for hit in hits:
+        if hit.option is not None and hit.option.name == "data" and hit.value is not None:
+            _data_file(reading, hit, hit.value)
+    urls = [*parsed.operands, *(h.value for h in hits if h.spelling == "--url" and h.value is not None)]
+    method = _method(parsed.hits)
+    body = next((h.value for h in reversed(hits) if _is_data(h) and h.value is not None), None)
+    for url in urls:
+        if parsed.given("-O"):
+            leaf = url.text.partition("?")[0].rstrip("/").rpartition("/")[2]
+            reading.items.append(_wrote(leaf, url))
+        full = url.with_text(url.text if "://" in url.text else "http://" + url.text)
+        words_out = (full,) if body is None or body.text.startswith("@") else (full, body)
+        reading.items.append(Handed(Delegate("http", method), words_out, {}, url.span, ""))
+
+
+def _wrote(leaf: str, url: Word) -> Told:
+    fields = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
+    return Told(Verb.MODIFY, Domain.FILESYSTEM, leaf or None, fields, url.span, url)
+
+
+def _is_data(hit: Hit) -> bool:
+    return hit.option is not None and (hit.option.name == "data" or hit.spelling in {"--data-raw", "--form-string"})
+
+
+def _method(hits: Sequence[Hit]) -> str:
+    for hit in reversed(hits):
+        if hit.spelling in {"-X", "--request"} and hit.value is not None:
+            return hit.value.text.upper()
+    spelled = {h.spelling for h in hits}
+    if spelled & {"-T", "--upload-file"}:
+        return "PUT"
+    if spelled & {"-G", "--get"}:
+        return "GET"
+    if spelled & {"-I", "--head"}:
+        return "HEAD"
+    return "POST" if any(_is_data(h) for h in hits) else "GET"
+
+
+def _data_file(reading: Reading, hit: Hit, value: Word) -> None:
+    """``-d @file``, ``--data-urlencode name@file``, ``-F name=@file`` and ``name=<file``."""
+    text = value.text
+    if hit.spelling in {"-F", "--form"}:
+        rest = text.partition("=")[2]
+        file = rest[1:].partition(";")[0] if rest[:1] in {"@", "<"} else ""
+    elif hit.spelling == "--data-urlencode":
+        file = text.partition("@")[2] if "=" not in text.partition("@")[0] else ""
+    else:
+        file = text[1:] if text.startswith("@") else ""
+    if file and file != "-":
+        current = value.with_text(file.strip("\"'"))
+        reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, current.text, _HARMLESS, value.span, current))
+
+
+SPECIAL = ("curl", read)

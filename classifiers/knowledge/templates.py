@@ -1,0 +1,150 @@
+"""Fill target templates: ``k8s:*:{namespace}:pod/{}`` and the values of a command in, targets out.
+
+``{}`` is the operand or option value at hand; ``{name}`` an option's or operand's value; ``{sub}``, ``{sub1}`` … the
+subcommand words; ``{name:-text}`` a default; ``{name!filter}`` a part of it; ``{a,b-*}`` the first of several (globs
+over option names). A missing part reads ``*`` beside other text, and gives no target when it stands alone.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from classifiers.knowledge.words import is_known
+
+Values = Mapping[str, list[str]]
+_PART = re.compile(r"\{([^{}]*)\}")
+MAX_TARGETS = 64
+
+
+def fill(template: str, current: str | None, values: Values) -> list[str | None]:
+    """Targets for one template: one for each value of its first part that has several. None: no value at all."""
+    pieces = _pieces(template)
+    if len(pieces) == 1 and isinstance(pieces[0], str):
+        return [pieces[0]]
+    alone = len(pieces) == 1
+    columns = [[p] if isinstance(p, str) else p.values(current, values) for p in pieces]
+    if alone:
+        return list(columns[0][:MAX_TARGETS]) or [None]
+    many = next((i for i, c in enumerate(columns) if len(c) > 1), 0)
+    return [
+        "".join(value if i == many else (c[0] if c else "*") for i, c in enumerate(columns))
+        for value in columns[many][:MAX_TARGETS] or ["*"]
+    ]
+
+
+class _Part:
+    __slots__ = ("default", "filter", "names")
+
+    def __init__(self, body: str) -> None:
+        body, bang, name = body.partition("!")
+        body, _, default = body.partition(":-")
+        self.names = [n.strip() for n in body.split(",")] if body else [""]
+        self.default = default
+        self.filter: Callable[[str], str] = FILTERS[name] if bang else str
+
+    def values(self, current: str | None, values: Values) -> list[str]:
+        for name in self.names:
+            found = [current] if name == "" and current is not None else _named(name, values)
+            if found:
+                return [self.filter(v) if is_known(v) or self.filter in _SAFE else v for v in found]
+        return [self.default] if self.default else []
+
+
+def _named(name: str, values: Values) -> list[str]:
+    if "*" not in name:
+        return values.get(name, [])
+    return next((v for k, v in values.items() if fnmatchcase(k, name) and v), [])
+
+
+@lru_cache(maxsize=2048)
+def _pieces(template: str) -> tuple[str | _Part, ...]:
+    out: list[str | _Part] = []
+    for i, text in enumerate(_PART.split(template)):
+        if i % 2:
+            out.append(_Part(text))
+        elif text:
+            out.append(text)
+    return tuple(out) or ("",)
+
+
+def host(text: str) -> str:
+    """``user@host:path``, a URL or a bare host to ``host[:port]``."""
+    if "://" in text:
+        try:
+            parts = urlsplit(text)
+            port = f":{parts.port}" if parts.port else ""
+        except ValueError:
+            return text
+        return (parts.hostname or "*") + port
+    text = text.rpartition("@")[2]
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    name, slash, _ = text.partition("/")
+    if slash:
+        return name
+    left, colon, right = text.partition(":")
+    return text if colon and right.isdigit() else left
+
+
+def repo(text: str) -> str:
+    """A git URL or scp-like address to ``host/path``; a path stays one."""
+    out = text.removesuffix("/").removesuffix(".git")
+    if "://" in out:
+        parts = urlsplit(out)
+        return (parts.hostname or "") + parts.path if parts.hostname else parts.path
+    at, colon, path = out.partition(":")
+    return f"{at.rpartition('@')[2]}/{path.lstrip('/')}" if colon and "/" not in at else out
+
+
+def package(text: str) -> str:
+    """``Django[argon2]>=5`` to ``django``; ``django==5.2`` keeps an exact version (PEP 503, PEP 508)."""
+    name, exact, version = text.partition("==")
+    bare = re.split(r"[\[<>=!~;@ ]", name, maxsplit=1)[0]
+    return re.sub(r"[-_.]+", "-", bare).lower() + (
+        f"=={version.partition(';')[0].strip()}" if exact and version else ""
+    )
+
+
+FILTERS: dict[str, Callable[[str], str]] = {
+    "host": host,
+    "repo": repo,
+    "pip": package,
+    "base": posixpath.basename,
+    "dir": lambda t: posixpath.dirname(t) or ".",
+    "stem": lambda t: t.rpartition(".")[0] or t,
+    "before_eq": lambda t: t.partition("=")[0],
+    "after_eq": lambda t: t.partition("=")[2],
+    "before_colon": lambda t: t.partition(":")[0],
+    "after_colon": lambda t: t.partition(":")[2],
+    "before_at": lambda t: t.rpartition("@")[0] or t,
+    "after_at": lambda t: t.partition("@")[2],
+    "before_slash": lambda t: t.partition("/")[0],
+    "after_slash": lambda t: t.partition("/")[2],
+    "lower": str.lower,
+    "upper": str.upper,
+    "unscheme": lambda t: t.partition("://")[2] or t,
+    "s3": lambda t: t.removeprefix("s3://"),
+    "arn": lambda t: t.rpartition(":")[2],
+    "noplus": lambda t: t.lstrip("+"),
+    "path": lambda t: t.removeprefix("file://"),
+    "comma": lambda t: t.partition(",")[0],
+}
+_SAFE = frozenset(
+    FILTERS[n]
+    for n in (
+        "before_eq",
+        "after_eq",
+        "before_colon",
+        "after_colon",
+        "after_at",
+        "after_slash",
+        "unscheme",
+        "noplus",
+        "path",
+    )
+)

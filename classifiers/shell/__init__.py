@@ -1,0 +1,53 @@
+"""Shell text in, Action out: ``classify_shell``. ``evaluate.py`` is the walk, ``knowledge`` says what programs do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from classifiers.context import NOWHERE, Context
+from classifiers.effects import Action, Domain, Effect, Evidence, Opaque, OpaqueReason, Surface, Verb
+from classifiers.shell.collect import Collector, OutOfTimeError
+from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator
+from classifiers.shell.state import Scope, State
+
+MAX_TEXT = 200_000
+
+
+def classify_shell(text: str, context: Context = NOWHERE, *, path: str = "command", depth: int = 0) -> Action:
+    """What a shell script could do. Never raises; what cannot be read is opaque with its reason.
+
+    ``path`` is the JSON path of ``text`` within the call's arguments; evidence spans are code points of ``text``.
+    """
+    collector = Collector(context.max_ms)
+    if len(text) > MAX_TEXT:
+        return _given_up(collector, text, path, OpaqueReason.SIZE_CAP, f"{len(text)} characters")
+    if depth > MAX_PAYLOADS:
+        return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, f"{depth} payloads deep")
+    try:
+        return _classify(text, context, path, depth, collector)
+    except OutOfTimeError:
+        return _given_up(collector, text, path, OpaqueReason.SIZE_CAP, f"over {context.max_ms:g} ms")
+    except RecursionError:
+        return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, "nested too deep")
+    except Exception as error:  # our own fault is an unread command, never a lost one
+        return _given_up(collector, text, path, OpaqueReason.PARSE_ERROR, f"the reader failed: {type(error).__name__}")
+
+
+def _classify(text: str, context: Context, path: str, depth: int, collector: Collector) -> Action:
+    from classifiers.shell.treesitter import TooDeepError, parse  # noqa: PLC0415 - loads the grammar
+
+    try:
+        body = parse(text)
+    except TooDeepError:
+        return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, "nested too deep")
+    state = State(replace(context, workspace=context.workspace or context.cwd or ""))
+    Evaluator(context, path, collector).body(body, state, Scope(depth=depth))
+    return collector.action(("tree-sitter",), state.context.cwd if state.context.cwd != context.cwd else None)
+
+
+def _given_up(collector: Collector, text: str, path: str, reason: OpaqueReason, why: str) -> Action:
+    """What was read so far, one unknown effect for the rest, and the reason."""
+    rest = Effect(Domain.UNKNOWN, Verb.UNKNOWN, destructive=None, evidence=Evidence(path, 0, len(text)))
+    done = collector.action(("tree-sitter",), None)
+    opaque = (*done.opaque, Opaque(reason, (0, len(text)), why))
+    return Action(Surface.SHELL, (*done.effects, rest), done.flows, opaque, done.parsers, done.notes)

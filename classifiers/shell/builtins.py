@@ -1,0 +1,268 @@
+# ruff: noqa: ARG001 - every builtin has one shape, used or not
+"""Shell builtins that change what the shell knows: cd, eval, source, exec, trap, alias, read, set, shift, exit, test.
+
+Each takes the words and returns what it prints and whether it succeeds. Builtins that are programs too (echo, printf,
+kill, …) are described by knowledge instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers import paths
+from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Tag, Verb
+from classifiers.knowledge.interpret import Handed
+from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.words import Word
+from classifiers.shell.emit import tell
+from classifiers.shell.payloads import hand_on, run_file, run_text
+from classifiers.shell.redirects import Plan
+from classifiers.shell.state import EMPTY, Scope, State, Stream
+
+if TYPE_CHECKING:
+    from classifiers.shell.evaluate import Evaluator, Truth
+
+Words = list[Word]
+Builtin = Callable[["Evaluator", Words, State, Scope, Plan], tuple[Stream, "Truth"]]
+
+
+def _cd(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    operands = [w.text for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1) and w.text != "--"]
+    if scope.where != "local":
+        return EMPTY, None
+    target = operands[0] if operands else (state.context.home or "~")
+    if target == "-":
+        state.chdir(ev.unknowns.mark("$OLDPWD"))
+    elif not ev.known(target):
+        state.chdir(target)
+    elif state.context.cwd is not None and not ev.known(state.context.cwd) and not target.startswith(("/", "~")):
+        state.chdir(f"{state.context.cwd}/{target}")
+    else:
+        state.chdir(paths.canonical(target, state.context.cwd, state.context.home))
+    return EMPTY, None
+
+
+def _popd(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    state.chdir(ev.unknowns.mark("$(popd)"))
+    return EMPTY, None
+
+
+def _eval(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    if len(words) < 2:
+        return EMPTY, True
+    span = (words[1].span[0], words[-1].span[1])
+    item = Handed(Delegate("shell", join=len(words) > 2), tuple(words[1:]), {}, span, "eval")
+    return hand_on(ev, item, state, scope, plan), None
+
+
+def _source(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    if len(words) < 2:
+        return EMPTY, None
+    return run_file(ev, words[1], state, replace(scope, via=(*scope.via, words[0].text)), language="shell"), None
+
+
+def _exec(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    from classifiers.shell.run import run_argv  # noqa: PLC0415 - the two call each other
+
+    rest = words[1:]
+    while rest and rest[0].text.startswith("-"):
+        rest = rest[2:] if rest[0].text.endswith("a") else rest[1:]
+    if not rest:
+        return EMPTY, True
+    stream, _ = run_argv(ev, rest, state, replace(scope, via=(*scope.via, "exec")), plan)
+    return stream, None
+
+
+def _command(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """``command`` and ``builtin``: run past functions and aliases; ``-v`` only asks."""
+    from classifiers.shell.run import run_program  # noqa: PLC0415 - the two call each other
+
+    rest = words[1:]
+    while rest and rest[0].text.startswith("-"):
+        if "v" in rest[0].text.lower():
+            return Stream(None), None
+        rest = rest[1:]
+    if not rest:
+        return EMPTY, True
+    inner = replace(scope, via=(*scope.via, words[0].text))
+    if rest[0].text in BUILTINS:
+        return BUILTINS[rest[0].text](ev, rest, state, inner, plan)
+    if not ev.known(rest[0].text):
+        from classifiers.shell.run import run_argv  # noqa: PLC0415 - the two call each other
+
+        return run_argv(ev, rest, state, inner, plan)
+    return run_program(ev, rest, state, inner, plan)
+
+
+def _trap(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    operands = [w for w in words[1:] if w.text != "--"]
+    if len(operands) < 2 or operands[0].text in {"-", "", "-p", "-l"}:
+        return EMPTY, True
+    inner = replace(scope.under(Condition.DEFERRED), via=(*scope.via, "trap"))
+    item = Handed(Delegate("shell"), (operands[0],), {}, operands[0].span, "")
+    hand_on(ev, item, state.copy(), inner, plan)
+    return EMPTY, True
+
+
+def _alias(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """An alias's body is only possible: a script does not expand aliases, the user's next line may."""
+    for word in words[1:]:
+        name, eq, body = word.text.partition("=")
+        if not eq or not name:
+            continue
+        tell(ev, Verb.MODIFY, Domain.ENVIRONMENT, f"alias:{name}", word.span, state, scope, reversibility="reversible")
+        state.aliases[name] = body
+        inner = replace(
+            scope.under(Condition.DEFERRED), certainty=Certainty.POSSIBLE, via=(*scope.via, f"alias {name}")
+        )
+        if ev.known(body):
+            run_text(
+                ev,
+                body,
+                state.copy(),
+                replace(inner, fixed=scope.span(word.span), depth=scope.depth + 1),
+                [],
+                scope.span(word.span),
+            )
+    return EMPTY, True
+
+
+def _read(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """Names become what comes in: the literal when there is one line of it, else unknown."""
+    names = [w.text for w in words[1:] if re.fullmatch(r"[A-Za-z_]\w*", w.text)]
+    stdin = scope.stdin
+    for name in names or ["REPLY"]:
+        state.vars[name] = None
+        state.globby.discard(name)
+        if stdin is not None:
+            raws = (f"${name}", f"${{{name}}}")
+            for raw in raws:
+                ev.mark_streams[ev.unknowns.mark(raw)] = replace(stdin, text=None)
+    lines = (
+        stdin.text.strip("\n").split("\n")
+        if stdin is not None and stdin.text is not None and ev.known(stdin.text)
+        else []
+    )
+    if len(lines) == 1 and len(names) == 1:
+        state.vars[names[0]] = lines[0].strip()
+    return EMPTY, None
+
+
+def _set(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    texts = [w.text for w in words[1:]]
+    if "--" in texts:
+        values = texts[texts.index("--") + 1 :]
+        state.vars["@"] = list(values)
+        state.vars.update({str(i): v for i, v in enumerate(values, 1)})
+    if "history" in texts and "+o" in texts:
+        tell(
+            ev, Verb.MODIFY, Domain.ENVIRONMENT, "shell:history", words[0].span, state, scope, tags=("defense_evasion",)
+        )
+    return EMPTY, True
+
+
+def _shift(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    values = state.vars.get("@")
+    if isinstance(values, list):
+        count = int(words[1].text) if len(words) > 1 and words[1].text.isdigit() else 1
+        rest = values[count:]
+        state.vars["@"] = rest
+        for key in [k for k in state.vars if k.isdigit()]:
+            del state.vars[key]
+        state.vars.update({str(i): v for i, v in enumerate(rest, 1)})
+    return EMPTY, True
+
+
+def _exit(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    state.exited = True
+    return EMPTY, None
+
+
+def _true(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    return EMPTY, True
+
+
+def _false(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    return EMPTY, False
+
+
+def _quiet(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    return EMPTY, None
+
+
+def _says(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    return Stream(None), None
+
+
+def _test(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """``[ a = b ]`` of plain words is decided; everything else may go either way."""
+    args = [w.text for w in words[1:] if w.text != "]"]
+    if len(args) == 3 and all(ev.known(a) for a in args) and args[1] in {"=", "==", "!="}:
+        return EMPTY, (args[0] == args[2]) == (args[1] != "!=")
+    if len(args) == 3 and all(a.isdigit() and len(a) < 10 for a in (args[0], args[2])) and args[1] in _COMPARE:
+        return EMPTY, _COMPARE[args[1]](int(args[0]), int(args[2]))
+    return EMPTY, None
+
+
+_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "-eq": lambda a, b: a == b,
+    "-ne": lambda a, b: a != b,
+    "-lt": lambda a, b: a < b,
+    "-gt": lambda a, b: a > b,
+    "-le": lambda a, b: a <= b,
+    "-ge": lambda a, b: a >= b,
+}
+
+
+def _enable(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """``enable -f file name`` loads a builtin from a shared object."""
+    for i, word in enumerate(words[1:], 1):
+        if word.text == "-f" and i + 1 < len(words):
+            index = tell(
+                ev, Verb.EXECUTE, Domain.CODE, words[i + 1].text, words[i + 1].span, state, scope, destructive=None
+            )
+            ev.out.hide(
+                OpaqueReason.PAYLOAD_UNREADABLE, scope.span(words[i + 1].span), "a builtin from a shared object"
+            )
+            if index is not None:
+                ev.out.tag(index, Tag.DEFENSE_EVASION)
+    return EMPTY, None
+
+
+def _history(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    if any(w.text.startswith("-") and set(w.text[1:]) & set("cdw") for w in words[1:]):
+        tell(
+            ev, Verb.DELETE, Domain.FILESYSTEM, "~/.bash_history", (words[0].span[0], words[-1].span[1]), state, scope,
+            destructive=True, reversibility="irreversible", tags=("defense_evasion",),
+        )  # fmt: skip
+    return Stream(None), None
+
+
+_QUIET = """unalias let wait hash shopt ulimit umask getopts break continue local declare typeset readonly export unset
+bg fg disown complete compgen compopt bind suspend times setopt unsetopt autoload zstyle bindkey emulate zmodload
+compinit rehash"""
+
+BUILTINS: dict[str, Builtin] = {
+    **dict.fromkeys(_QUIET.split(), _quiet),
+    **dict.fromkeys(("type", "jobs", "dirs", "help", "caller", "whence", "fc"), _says),
+    **dict.fromkeys(("cd", "pushd"), _cd),
+    **dict.fromkeys(("source", "."), _source),
+    **dict.fromkeys(("command", "builtin"), _command),
+    **dict.fromkeys(("read", "mapfile", "readarray"), _read),
+    **dict.fromkeys(("exit", "return", "logout"), _exit),
+    **dict.fromkeys(("true", ":"), _true),
+    **dict.fromkeys(("test", "["), _test),
+    "popd": _popd,
+    "eval": _eval,
+    "exec": _exec,
+    "trap": _trap,
+    "alias": _alias,
+    "set": _set,
+    "shift": _shift,
+    "false": _false,
+    "enable": _enable,
+    "history": _history,
+}

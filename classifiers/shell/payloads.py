@@ -1,0 +1,371 @@
+"""Words that are themselves commands: wrappers' argv, scripts in strings, code, SQL, script files, standard input.
+
+In: what the knowledge handed on. Out: the inner effects, under the wrapper's scope, or one ``execute code`` with the
+reason it could not be read. Who feeds a payload decides its flow: network → remote_code, decoder → decoded_code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers import paths
+from classifiers.effects import (
+    Action,
+    Certainty,
+    Domain,
+    Evidence,
+    FlowKind,
+    OpaqueReason,
+    Tag,
+    Verb,
+)
+from classifiers.knowledge.interpret import Handed
+from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.templates import host
+from classifiers.knowledge.words import Word
+from classifiers.shell.emit import inner_scope, tell
+from classifiers.shell.state import Scope, State, Stream, stronger
+from classifiers.surface import CallParts, surface_named
+
+if TYPE_CHECKING:
+    from classifiers.shell.evaluate import Evaluator
+    from classifiers.shell.redirects import Plan
+
+MAX_DEPTH = 8
+MAX_STDIN_WORDS = 50
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
+
+
+def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | None) -> Stream:
+    """Read one payload. Returns what it prints."""
+    inner = inner_scope(scope, item.fields, item.via)
+    if not ev.known(inner.where):
+        inner = replace(inner, where="unknown")
+    if inner.depth > MAX_DEPTH:
+        ev.out.hide(OpaqueReason.DEPTH_CAP, scope.span(item.span), item.via)
+        return Stream(None)
+    kind = item.to.kind
+    if kind == "argv":
+        return _argv(ev, item, state, inner, plan)
+    if kind == "shell":
+        return _shell_words(ev, item, state, inner)
+    if kind == "script":
+        return run_file(ev, item.words[0], state, inner, language=item.to.language)
+    if kind == "http":
+        return request(ev, item, state, inner)
+    text = item.words[0].text if len(item.words) == 1 else " ".join(w.text for w in item.words)
+    return _surface(ev, kind, text, item.to, item.span, item.words, state, inner)
+
+
+def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | None) -> Stream:
+    from classifiers.shell.run import run_argv  # noqa: PLC0415 - the two call each other
+
+    words = [Word(p, item.span) for p in item.to.program.split()] + list(item.words)
+    if item.to.until:
+        stop = next((i for i, w in enumerate(words) if w.text in item.to.until), len(words))
+        words = words[:stop]
+    if item.to.append == "stdin" or item.to.replace:
+        words = _with_input(ev, words, item, scope)
+        scope = replace(scope, stdin=None)
+    if not words:
+        return scope.stdin or Stream(None)
+    local = state if scope.where == "local" else state.copy()
+    stream, _ = run_argv(ev, words, local, scope, plan)
+    return stream
+
+
+def _with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) -> list[Word]:
+    """xargs and parallel: input lines become operands, or replace the token ``-I`` names."""
+    text = scope.stdin.text if scope.stdin is not None else None
+    lines = text.split() if text is not None and ev.known(text) else None
+    mark = ev.unknowns.mark("<stdin>")
+    if scope.stdin is not None and lines is None:
+        ev.mark_streams[mark] = scope.stdin
+    token = item.to.replace
+    if token and any(token in w.text for w in words[1:]):
+        values = lines[:1] if lines and len(lines) == 1 else [mark]
+        return [w.with_text(w.text.replace(token, values[0])) for w in words]
+    if not words:
+        return []
+    fed = lines if lines is not None and len(lines) <= MAX_STDIN_WORDS else [mark]
+    return [*words, *(Word(t, item.span, glob=t == mark) for t in fed)]
+
+
+def _shell_words(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Stream:
+    words = item.words
+    if len(words) > 1 and not item.to.join:
+        state = state.copy()
+        state.vars.update({str(i): w.text for i, w in enumerate(words[1:])})
+        state.vars["@"] = [w.text for w in words[2:]]
+        words = words[:1]
+    text = " ".join(w.text for w in words)
+    if len(words) == 1 and not item.to.join and item.to.condition:
+        scope = replace(scope, condition=stronger(scope.condition, scope.condition))
+    streams = ev.streams_in(list(words))
+    if len(words) == 1 and not ev.known(text) and len(text.strip()) == 1:
+        return _unread(ev, words[0], streams, state, scope)
+    decoded = any(s.decoded for s in streams)
+    span = scope.span(item.span)
+    fixed = scope.fixed
+    offset = scope.offset
+    word = words[0]
+    if len(words) == 1 and fixed is None and word.span[1] - word.span[0] == len(text) + 2:
+        offset = span[0] + 1  # a plainly quoted string: positions inside it are the argument's own
+    else:
+        fixed = span
+    inner = replace(scope, offset=offset, fixed=fixed, certainty=Certainty.DECODED if decoded else scope.certainty)
+    if scope.where != "local":
+        state = _elsewhere(state)
+    return run_text(ev, text, state, inner, streams, span)
+
+
+def _elsewhere(state: State) -> State:
+    """Another machine: nothing local is known there."""
+    return State(replace(state.context, cwd=None, home=None, workspace=None), dict(state.vars))
+
+
+def _unread(ev: Evaluator, word: Word, streams: list[Stream], state: State, scope: Scope) -> Stream:
+    index = tell(ev, Verb.EXECUTE, Domain.CODE, word.text, word.span, state, scope, destructive=None)
+    ev.out.hide(OpaqueReason.DYNAMIC_COMMAND, scope.span(word.span), ev.unknowns.reveal(word.text))
+    if index is not None:
+        for stream in streams:
+            ev.code_flow(stream, index)
+    return Stream(None)
+
+
+def run_text(
+    ev: Evaluator, text: str, state: State, scope: Scope, streams: list[Stream], span: tuple[int, int]
+) -> Stream:
+    """Read ``text`` as a script."""
+    from classifiers.shell.treesitter import TooDeepError, parse  # noqa: PLC0415 - loads the grammar
+
+    before = len(ev.out.effects)
+    if any(s.decoded for s in streams):
+        index = tell(
+            ev, Verb.EXECUTE, Domain.CODE, None, (0, 0), state, replace(scope, fixed=span), destructive=False,
+            certainty="decoded", tags=("decoded_code", "obfuscated"),
+        )  # fmt: skip
+        ev.out.flow(FlowKind.DECODED_CODE, None, index)
+        scope = replace(scope, certainty=Certainty.DECODED)
+    try:
+        body = parse(text)
+    except (TooDeepError, RecursionError):
+        ev.out.hide(OpaqueReason.DEPTH_CAP, span, "nested too deep")
+        return Stream(None)
+    stream, _ = ev.body(body, state, scope)
+    for source in streams:
+        for index in range(before, len(ev.out.effects)):
+            if source.sources and ev.out.effects[index].domain is Domain.CODE:
+                ev.code_flow(source, index)
+    return stream
+
+
+def run_file(ev: Evaluator, word: Word, state: State, scope: Scope, *, language: str) -> Stream:
+    """A file that is executed: read when this very call wrote it, else ``execute`` with its path."""
+    path = paths.canonical(word.text, state.context.cwd, state.context.home) if ev.known(word.text) else word.text
+    if word.text in ev.mark_streams:  # bash <(curl …)
+        return feed(ev, ev.mark_streams[word.text], language, word.span, state, scope)
+    known = state.files.get(path) if scope.where == "local" else None
+    if known is not None and known.text is not None and ev.known(known.text):
+        return _run_written(ev, known.text, word, language, state, scope)
+    domain = Domain.CODE if language else Domain.PROCESS
+    index = tell(ev, Verb.EXECUTE, domain, path, word.span, state, scope, destructive=None)
+    if index is None:
+        return Stream(None)
+    if language:
+        ev.out.hide(
+            OpaqueReason.PAYLOAD_UNREADABLE,
+            scope.span(word.span),
+            f"the script {ev.unknowns.reveal(word.text)} is not in the call",
+        )
+    if known is not None and known.sources:
+        received = [s for s in known.sources if ev.out.effects[s].action is Verb.RECEIVE]
+        for source in received or known.sources[-1:]:
+            ev.out.flow(FlowKind.REMOTE_CODE if received else FlowKind.WRITE_THEN_EXECUTE, source, index)
+        if received:
+            ev.out.tag(index, Tag.REMOTE_CODE)
+            if not language:
+                ev.out.hide(
+                    OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), "what was downloaded is not in the call"
+                )
+    return Stream(None)
+
+
+def _run_written(ev: Evaluator, text: str, word: Word, language: str, state: State, scope: Scope) -> Stream:
+    kind = language or _shebang(text)
+    index = tell(ev, Verb.EXECUTE, Domain.CODE, word.text, word.span, state, scope, destructive=False)
+    written = paths.canonical(word.text, state.context.cwd, state.context.home)
+    source = next(
+        (i for i, e in enumerate(ev.out.effects) if e.target == written and e.action in {Verb.MODIFY, Verb.CREATE}),
+        None,
+    )
+    ev.out.flow(FlowKind.WRITE_THEN_EXECUTE, source, index)
+    inner = replace(scope, fixed=scope.span(word.span), via=(*scope.via, word.text))
+    if kind in _SHELLS or kind == "shell":
+        return run_text(ev, text, state.copy(), inner, [], scope.span(word.span))
+    return _surface(ev, "code", text, Delegate("code", kind), word.span, (word,), state, inner)
+
+
+def _shebang(text: str) -> str:
+    first = text.partition("\n")[0]
+    if not first.startswith("#!"):
+        return "shell"
+    words = first[2:].split()
+    name = words[-1] if words and words[0].endswith("/env") else (words[0] if words else "sh")
+    name = name.rpartition("/")[2].rstrip("0123456789.")
+    return "shell" if name in _SHELLS else name
+
+
+def read_stdin(
+    ev: Evaluator,
+    to: Delegate,
+    words: Sequence[Word],
+    name: str,
+    state: State,
+    scope: Scope,
+    plan: Plan | None,
+) -> None:
+    """A program that takes its payload from standard input when no operand gives one."""
+    stdin = scope.stdin
+    word = words[0]
+    if stdin is None or (plan is not None and plan.network is not None) or stdin.network:
+        interactive_socket = (plan is not None and plan.network is not None) or (stdin is not None and stdin.network)
+        if interactive_socket and to.kind == "shell":
+            tell(
+                ev, Verb.EXECUTE, Domain.CODE, name, word.span, state, scope, destructive=None, tags=("reverse_shell",)
+            )
+            return
+        if to.kind in {"shell", "code"}:
+            tell(ev, Verb.EXECUTE, Domain.PROCESS, name, word.span, state, scope, destructive=None)
+        return
+    inner = inner_scope(
+        scope, {k: getattr(to, k) for k in ("where", "privilege", "condition") if getattr(to, k)}, to.via or name
+    )
+    feed(
+        ev,
+        stdin,
+        to.language if to.kind == "code" else "shell" if to.kind == "shell" else to.kind,
+        word.span,
+        state,
+        inner,
+        to,
+    )
+
+
+def feed(
+    ev: Evaluator,
+    stream: Stream,
+    language: str,
+    span: tuple[int, int],
+    state: State,
+    scope: Scope,
+    to: Delegate | None = None,
+) -> Stream:
+    """Content of a stream, executed."""
+    text = stream.text
+    if text is not None and (ev.known(text) or language in {"shell", "bash", "sh"}):
+        inner = replace(scope, stdin=None, fixed=scope.span(span))
+        if language in {"shell", *_SHELLS}:
+            return run_text(
+                ev, text, state.copy(), inner, [stream] if stream.decoded or stream.sources else [], scope.span(span)
+            )
+        if text.strip():
+            kind = to.kind if to is not None else "code"
+            return _surface(ev, kind, text, to or Delegate("code", language), span, (), state, inner)
+        return Stream(None)
+    index = tell(
+        ev,
+        Verb.EXECUTE,
+        Domain.CODE if language != "sql" else Domain.DATABASE,
+        None,
+        span,
+        state,
+        scope,
+        destructive=None,
+    )
+    ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(span), "what is piped in is not in the call")
+    if index is not None:
+        ev.code_flow(stream, index)
+    return Stream(None)
+
+
+def request(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Stream:
+    """An HTTP request: the http surface reads method and URL; without it GET receives and the rest sends."""
+    url, method = item.words[0].text, item.to.language or "GET"
+    surface = surface_named("http")
+    if surface is not None and ev.known(url):
+        values: dict[str, object] = {"url": url, "method": method}
+        if len(item.words) > 1 and ev.known(item.words[1].text):
+            values["body"] = item.words[1].text
+        action = surface.classify(CallParts("http", values, {"url": ev.path}, depth=scope.depth), state.context)
+        if action is not None:
+            return _absorb(ev, action, scope.span(item.span), scope, None)
+    verb = Verb.RECEIVE if method in {"GET", "HEAD"} else Verb.SEND
+    rank = "read_only" if verb is Verb.RECEIVE else "externally_reversible"
+    index = tell(ev, verb, Domain.NETWORK, host(url), item.span, state, scope, destructive=False, reversibility=rank)
+    return Stream(None, () if index is None or verb is Verb.SEND else (index,))
+
+
+def _surface(
+    ev: Evaluator,
+    kind: str,
+    text: str,
+    to: Delegate,
+    span: tuple[int, int],
+    words: tuple[Word, ...],
+    state: State,
+    scope: Scope,
+) -> Stream:
+    """Hand a payload to another surface; without one, or with unknown parts, it is unread."""
+    values: dict[str, object] = {kind: text, "cwd": state.context.cwd}
+    if kind == "code":
+        values["language"] = to.language
+    elif kind == "sql":
+        values["dialect"] = to.language
+    surface = surface_named(kind)
+    action = None
+    if surface is not None and ev.known(text):
+        action = surface.classify(CallParts(kind, values, {kind: ev.path}, depth=scope.depth), state.context)
+    if kind == "code":
+        destructive = False if action is not None and action.complete else None
+        index = tell(ev, Verb.EXECUTE, Domain.CODE, to.language or None, span, state, scope, destructive=destructive)
+        for stream in ev.streams_in(list(words)):
+            if index is not None:
+                ev.code_flow(stream, index)
+    if action is None:
+        if kind == "sql":
+            tell(ev, Verb.EXECUTE, Domain.DATABASE, None, span, state, scope, destructive=None)
+        ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(span), f"{to.language or kind} payload")
+        return Stream(None)
+    return _absorb(ev, action, scope.span(span), scope, to.language if kind == "code" else None)
+
+
+def _absorb(ev: Evaluator, action: Action, place: tuple[int, int], scope: Scope, code: str | None) -> Stream:
+    """Another surface's action as part of this one. ``code``: its own ``execute code`` is already told."""
+    base = len(ev.out.effects)
+    indexes: list[int] = []
+    for effect in action.effects:
+        if (
+            code is not None
+            and (effect.domain, effect.action) == (Domain.CODE, Verb.EXECUTE)
+            and effect.target in {None, code}
+        ):
+            indexes.append(base - 1)
+            continue
+        changed = replace(
+            effect,
+            evidence=Evidence(ev.path, *place),
+            via=scope.via + effect.via,
+            where=scope.where if effect.where == "local" else effect.where,
+            privilege=scope.privilege,
+            condition=stronger(scope.condition, effect.condition),
+            certainty=scope.certainty if effect.certainty is Certainty.DEFINITE else effect.certainty,
+        )
+        indexes.append(ev.out.add(changed))
+    for flow in action.flows:
+        ev.out.flow(flow.kind, *(None if i is None else indexes[i] for i in (flow.source, flow.sink)))
+    for opaque in action.opaque:
+        ev.out.hide(opaque.reason, place, opaque.text)
+    return Stream(None, tuple(i for i in indexes if ev.out.effects[i].action in {Verb.READ, Verb.RECEIVE}))

@@ -1,0 +1,155 @@
+"""Redirections: what a command's ``<``, ``>``, here-documents and ``/dev/tcp`` do, and where its input comes from.
+
+``>`` may truncate something (destructive unknown); ``: > f``, ``>|`` and files known to exist do; ``>>`` adds;
+``/dev/null`` is nothing; ``/dev/tcp/host/port`` is the network (bash(1) REDIRECTION).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from classifiers import paths
+from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.shell import ir
+from classifiers.shell.emit import context_for, tell
+from classifiers.shell.state import Scope, State, Stream
+
+if TYPE_CHECKING:
+    from classifiers.shell.evaluate import Evaluator
+
+_NET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/(.+)")
+_WRITES = frozenset({">", ">|", "&>", ">&", "<>"})
+_APPENDS = frozenset({">>", "&>>"})
+
+
+@dataclass(slots=True)
+class Plan:
+    """What the redirections of one command come to."""
+
+    stdin: Stream | None = None
+    stdout_taken: bool = False
+    network: int | None = None  # effect of a /dev/tcp redirection
+    files: list[tuple[str, bool, int | None]] = field(default_factory=list)  # path, appended, effect
+
+    def wrote(self, ev: Evaluator, state: State, stream: Stream) -> None:
+        """The command's output went to these files: remember it, and say so when secrets left for the network."""
+        for path, appended, _effect in self.files:
+            before = state.files.get(path)
+            if appended and before is not None and before.text is not None and stream.text is not None:
+                state.files[path] = Stream(before.text + stream.text, before.sources + stream.sources, stream.decoded)
+            else:
+                state.files[path] = stream if not appended else Stream(None, stream.sources)
+        if self.network is not None:
+            ev.flow_out(stream.sources, self.network)
+
+
+def apply_redirects(
+    ev: Evaluator, redirects: list[ir.Redirect], state: State, scope: Scope, *, truncates: bool = False
+) -> Plan:
+    """Emit the effects of ``redirects``. ``truncates``: the command itself prints nothing (``: > f``)."""
+    plan = Plan()
+    expander = ev.expander(state, scope)
+    for item in redirects:
+        if item.here is not None:
+            plan.stdin = _here(ev, item.here, state, scope)
+        elif item.op == "<<<":
+            plan.stdin = _here_string(ev, item, state, scope)
+        elif item.op == "broken":
+            ev.out.hide(OpaqueReason.PARSE_ERROR, scope.span(item.span), "a redirection that cannot be read")
+        elif item.target is not None:
+            words = expander.fields(item.target) if item.op != "<<" else []
+            target = words[0].text if len(words) == 1 else expander.text(item.target)
+            glob = len(words) == 1 and words[0].glob
+            _one(ev, item, target, glob, plan, state, scope, truncates)
+    return plan
+
+
+def _one(
+    ev: Evaluator, item: ir.Redirect, target: str, glob: bool, plan: Plan, state: State, scope: Scope, truncates: bool
+) -> None:
+    op = item.op
+    duplicates = op in {">&", "<&"} and (target.isdigit() or target == "-" or target.rstrip("-").isdigit())
+    if duplicates:
+        if op == "<&" and target.isdigit() and int(target) in state.sockets:
+            plan.stdin = Stream(None, network=True)
+        return
+    net = _NET.fullmatch(target)
+    if net:
+        _network(ev, item, net, plan, state, scope)
+        return
+    if op == "<":
+        _read(ev, item, target, plan, state, scope)
+    elif op in _WRITES | _APPENDS:
+        _write(ev, item, target, glob, plan, state, scope, truncates)
+
+
+def _network(ev: Evaluator, item: ir.Redirect, net: re.Match[str], plan: Plan, state: State, scope: Scope) -> None:
+    target = f"{net[1]}:{net[2]}"
+    verb = Verb.RECEIVE if item.op == "<" else Verb.SEND
+    destructive = False if item.op == "<" else None
+    index = tell(
+        ev, verb, Domain.NETWORK, target, item.span, state, scope, destructive=destructive,
+        reversibility="read_only" if verb is Verb.RECEIVE else "externally_reversible",
+    )  # fmt: skip
+    plan.network = index
+    if item.fd is not None and item.fd > 2:
+        state.sockets.add(item.fd)
+    if verb is Verb.RECEIVE and index is not None:
+        plan.stdin = Stream(None, (index,), network=True)
+
+
+def _read(ev: Evaluator, item: ir.Redirect, target: str, plan: Plan, state: State, scope: Scope) -> None:
+    if target in ev.mark_streams:  # < <(command)
+        plan.stdin = ev.mark_streams[target]
+        return
+    index = tell(ev, Verb.READ, Domain.FILESYSTEM, target, item.span, state, scope, reversibility="read_only")
+    path = paths.canonical(target, state.context.cwd, state.context.home)
+    known = state.files.get(path)
+    sources = () if index is None else (index,)
+    if item.fd in {None, 0}:
+        plan.stdin = known if known is not None else Stream("" if target == "/dev/null" else None, sources)
+
+
+def _write(
+    ev: Evaluator, item: ir.Redirect, target: str, glob: bool, plan: Plan, state: State, scope: Scope, truncates: bool
+) -> None:
+    if target in ev.mark_streams or (
+        not ev.known(target) and target[:1] and ev.unknowns.reveal(target).startswith(">(")
+    ):
+        plan.stdout_taken = True
+        return
+    appended = item.op in _APPENDS
+    context = context_for(scope, state)
+    path = paths.canonical(target, context.cwd, context.home)
+    certain = (
+        not appended and item.op != "<>" and (item.op == ">|" or truncates or paths.known_to_exist(path, context.home))
+    )
+    destructive = False if appended else True if certain and ev.known(target) else None
+    if not ev.known(target) and truncates and not appended:
+        destructive = True
+    index = tell(
+        ev, Verb.MODIFY, Domain.FILESYSTEM, target, item.span, state, scope, destructive=destructive,
+        reversibility="reversible" if appended else "irreversible" if destructive else "unknown",
+        tags=() if appended else ("overwrite",), breadth="many" if glob else "one",
+    )  # fmt: skip
+    if item.fd in {None, 1} or item.op.startswith("&"):
+        plan.stdout_taken = True
+        if index is not None:
+            plan.files.append((path, appended, index))
+
+
+def _here(ev: Evaluator, here: ir.HereDoc, state: State, scope: Scope) -> Stream:
+    if len(here.parts) == 1 and isinstance(here.parts[0], ir.Lit):
+        return Stream(here.body)
+    text = "".join(c[0] for c in ev.expander(state, scope).chunks(here.parts))
+    marks = [ev.mark_streams[c] for c in text if c in ev.mark_streams] if not text.isascii() else []
+    return Stream(text, tuple(s for m in marks for s in m.sources))
+
+
+def _here_string(ev: Evaluator, item: ir.Redirect, state: State, scope: Scope) -> Stream:
+    text = ev.expander(state, scope).text(item.target)
+    marks = [ev.mark_streams[c] for c in text if c in ev.mark_streams] if not text.isascii() else []
+    decoded = text in ev.mark_streams and ev.mark_streams[text].decoded
+    return Stream(text + "\n", tuple(s for m in marks for s in m.sources), decoded)

@@ -1,0 +1,356 @@
+"""What one simple command does: assignments, redirections, then builtin, function or program by its knowledge.
+
+``run_simple`` takes a parsed command; ``run_argv`` a list of words some wrapper handed on. Both return what the command
+prints and whether it certainly succeeds.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers import paths
+from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.knowledge import interpret, lookup
+from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
+from classifiers.knowledge.words import Word
+from classifiers.shell import ir, streams
+from classifiers.shell.builtins import BUILTINS
+from classifiers.shell.emit import context_for, emit, tell
+from classifiers.shell.payloads import hand_on, read_stdin, run_file
+from classifiers.shell.redirects import Plan, apply_redirects
+from classifiers.shell.state import EMPTY, Scope, State, Stream
+
+if TYPE_CHECKING:
+    from classifiers.shell.evaluate import Evaluator, Truth
+
+_BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
+_SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
+_ENV_TAGS = {
+    "LD_PRELOAD": ("defense_evasion",),
+    "LD_LIBRARY_PATH": ("defense_evasion",),
+    "PROMPT_COMMAND": ("persistence",),
+}
+
+
+def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple[Stream, Truth]:
+    """Expand, redirect, dispatch."""
+    if node.declare:
+        return _declare(ev, node, state, scope)
+    expander = ev.expander(state, scope)
+    words = [f for w in node.words for f in expander.fields(w)]
+    values = {a.name: _value(ev, a, state, scope) for a in node.assigns}
+    if not words:
+        if not node.words:
+            for assign in node.assigns:
+                _set(state, assign, values[assign.name])
+        plan = apply_redirects(ev, node.redirects, state, scope, truncates=True)
+        plan.wrote(ev, state, EMPTY)
+        return EMPTY, True if not node.words else None
+    for name in values:
+        if name in _ENV_TAGS:
+            span = node.assigns[0].span
+            tell(
+                ev,
+                Verb.MODIFY,
+                Domain.ENVIRONMENT,
+                f"env:{name}",
+                span,
+                state,
+                scope,
+                tags=_ENV_TAGS[name],
+                reversibility="reversible",
+            )
+    if node.words and _SPLIT_QUOTES.search(node.words[0].raw) and ev.known(words[0].text):
+        scope = replace(scope, tags=(*scope.tags, "obfuscated", "defense_evasion"))
+    silent = words[0].text in {":", "true"}
+    plan = apply_redirects(ev, node.redirects, state, scope, truncates=silent)
+    inner = scope if plan.stdin is None else replace(scope, stdin=plan.stdin)
+    stream, truth = run_argv(ev, words, state, inner, plan)
+    plan.wrote(ev, state, stream)
+    return (replace(EMPTY, sources=stream.sources) if plan.stdout_taken else stream), truth
+
+
+def _value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope) -> str | list[str] | None:
+    expander = ev.expander(state, scope)
+    if assign.array is not None:
+        return [f.text for w in assign.array for f in expander.fields(w)]
+    return expander.text(assign.value)
+
+
+def _set(state: State, assign: ir.Assign, value: str | list[str] | None) -> None:
+    old = state.vars.get(assign.name)
+    if assign.index is not None:
+        first = [value] if isinstance(value, str) and assign.name not in state.vars else None
+        state.vars[assign.name] = [*old, value] if isinstance(old, list) and isinstance(value, str) else first
+    elif not assign.append:
+        state.vars[assign.name] = value
+    elif isinstance(old, str) and isinstance(value, str):
+        state.vars[assign.name] = old + value
+    else:
+        state.vars[assign.name] = [*old, *value] if isinstance(old, list) and isinstance(value, list) else None
+    state.globby.discard(assign.name)
+    if isinstance(value, str) and any(c in value for c in "*?["):
+        state.globby.add(assign.name)
+
+
+def _declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple[Stream, Truth]:
+    """export, declare, local, readonly, unset: names change; exported ones are the environment's."""
+    plan = apply_redirects(ev, node.redirects, state, scope)
+    expander = ev.expander(state, scope)
+    words = [f for w in node.words[1:] for f in expander.fields(w)]
+    for assign in node.assigns:
+        _set(state, assign, _value(ev, assign, state, scope))
+    flags = {w.text for w in words if w.text.startswith("-")}
+    names = [(a.name, a.span) for a in node.assigns] + [(w.text, w.span) for w in words if not w.text.startswith("-")]
+    if node.declare in {"unset", "unsetenv"}:
+        for name, _ in names:
+            state.vars[name] = ""
+            state.functions.pop(name, None) if "-f" in flags else None
+    if (node.declare in {"export", "unset"} or "-x" in flags) and "-p" not in flags and "-f" not in flags:
+        for name, span in names:
+            verb = Verb.MODIFY
+            tell(
+                ev,
+                verb,
+                Domain.ENVIRONMENT,
+                f"env:{name}",
+                span,
+                state,
+                scope,
+                reversibility="reversible",
+                tags=_environment_tags(name, state),
+            )
+    plan.wrote(ev, state, EMPTY)
+    return EMPTY, True
+
+
+def _environment_tags(name: str, state: State) -> tuple[str, ...]:
+    if name in {"HISTFILE", "HISTSIZE", "HISTFILESIZE"}:
+        return ("defense_evasion",) if state.vars.get(name) in {"", "0", "/dev/null"} else ()
+    return _ENV_TAGS.get(name, ())
+
+
+def run_argv(
+    ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None = None
+) -> tuple[Stream, Truth]:
+    """Run one command given as words."""
+    name = words[0]
+    text = name.text
+    if not ev.known(text) or (name.glob and "/" in text) or (name.glob and len(text) > 1):
+        return _dynamic(ev, words, state, scope, plan)
+    if "/" not in text:
+        if text in state.functions:
+            return _call(ev, words, state, scope)
+        if text in BUILTINS:
+            return BUILTINS[text](ev, list(words), state, scope, plan or Plan())
+        if text in state.aliases:
+            return ev.body([], state, scope)
+    return run_program(ev, words, state, scope, plan)
+
+
+def run_program(
+    ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None = None
+) -> tuple[Stream, Truth]:
+    """A program: by its knowledge, else as a file that is run, else unknown."""
+    name = words[0]
+    program = _program(name.text)
+    node = lookup(program) if program else None
+    if node is None:
+        return _unknown(ev, words, state, scope)
+    before = len(ev.out.effects)
+    reading = interpret(node, name, words[1:])
+    ev.out.note(f"{program}: {reading.node.file}:{reading.node.line}")
+    inputs = [scope.stdin] if scope.stdin is not None else []
+    inputs += ev.streams_in(list(words[1:]))
+    return _perform(ev, words, reading, state, scope, plan, before, inputs)
+
+
+def _perform(
+    ev: Evaluator,
+    words: Sequence[Word],
+    reading: Reading,
+    state: State,
+    scope: Scope,
+    plan: Plan | None,
+    before: int,
+    inputs: list[Stream],
+) -> tuple[Stream, Truth]:
+    printed: list[Stream] = []
+    indexes: list[int] = []
+    for item in reading.items:
+        if isinstance(item, Told):
+            index = emit(ev, item, state, scope)
+            if index is not None:
+                indexes.append(index)
+                _remember(ev, item, index, state)
+        elif isinstance(item, Handed):
+            printed.append(hand_on(ev, item, state, scope, plan))
+        else:
+            ev.out.hide(item.reason, scope.span(item.span), item.text)
+    if reading.reads_stdin is not None:
+        read_stdin(ev, reading.reads_stdin, words, reading.node.name, state, scope, plan)
+    after = list(range(before, len(ev.out.effects)))
+    own = list(dict.fromkeys([*indexes, *after]))
+    sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
+    _flows(ev, own, indexes, sources, words)
+    program = reading.parsed.nodes[0].name
+    text = None if printed else _printed(ev, program, words, scope)
+    if text is None and program == "cat":
+        text = _catted(words, state)
+    out_sources = tuple(dict.fromkeys((*sources, *(i for i in own if _is_source(ev, i)))))
+    decoded = any(s.decoded for s in inputs) or (text is not None and streams.decodes(program))
+    if len(printed) == 1 and not indexes:
+        return printed[0], None
+    return Stream(text, out_sources, decoded, any(s.network for s in inputs)), None
+
+
+def _printed(ev: Evaluator, program: str, words: Sequence[Word], scope: Scope) -> str | None:
+    """What the command prints, when its words and input are literals (echo may also repeat unknown parts)."""
+    args = [w.text for w in words[1:]]
+    stdin = scope.stdin.text if scope.stdin is not None else None
+    literal = all(ev.known(a) for a in args) and (stdin is None or ev.known(stdin))
+    return streams.printed(program, args, stdin) if literal or program in {"echo", "printf", "cat"} else None
+
+
+def _catted(words: Sequence[Word], state: State) -> str | None:
+    """``cat f`` of files this very script wrote."""
+    if len(words) != 2:
+        return None
+    known = state.files.get(paths.canonical(words[1].text, state.context.cwd, state.context.home))
+    return known.text if known is not None else None
+
+
+_SOURCES = {
+    (Domain.NETWORK, Verb.RECEIVE),
+    (Domain.SECRETS, Verb.READ),
+    (Domain.FILESYSTEM, Verb.READ),
+    (Domain.CLOUD, Verb.READ),
+    (Domain.DATABASE, Verb.READ),
+}
+
+
+def _is_source(ev: Evaluator, index: int) -> bool:
+    effect = ev.out.effects[index]
+    return (effect.domain, effect.action) in _SOURCES
+
+
+def _flows(ev: Evaluator, own: list[int], indexes: list[int], sources: tuple[int, ...], words: Sequence[Word]) -> None:
+    """Secrets this command reads, or is fed, that it sends away."""
+    effects = ev.out.effects
+    secrets = [
+        i
+        for i in dict.fromkeys((*sources, *own))
+        if effects[i].domain is Domain.SECRETS and effects[i].action is Verb.READ
+    ]
+    if not secrets:
+        return
+    for i in own:
+        effect = effects[i]
+        leaves = effect.action is Verb.SEND or (
+            effect.action in {Verb.CREATE, Verb.MODIFY} and effect.domain in {Domain.CLOUD, Domain.MESSAGING}
+        )
+        if leaves and not effect.dry_run:
+            ev.out.tag(i, Tag.EXFILTRATION)
+            for s in secrets:
+                ev.out.flow(FlowKind.EXFILTRATION, s, i)
+    fed = [m for m in ev.streams_in(list(words[1:])) for s in m.sources if s in secrets]
+    if fed and _program(words[0].text) not in {"echo", "printf", "test", "["}:
+        for s in secrets:
+            ev.out.flow(FlowKind.SECRET_TO_ARGV, s, indexes[0] if indexes else None)
+
+
+def _remember(ev: Evaluator, item: Told, index: int, state: State) -> None:
+    """A file written by download or copy may be executed later in the same script."""
+    if item.domain is Domain.FILESYSTEM and item.action in {Verb.CREATE, Verb.MODIFY} and item.target:
+        path = paths.canonical(item.target, state.context.cwd, state.context.home)
+        received = [
+            i for i in range(max(0, index - 6), len(ev.out.effects)) if ev.out.effects[i].action is Verb.RECEIVE
+        ]
+        state.files[path] = Stream(None, (*received, index))
+
+
+def _program(text: str) -> str | None:
+    """The name knowledge is looked up by: bare, or the last part of a path into a program folder."""
+    if "/" not in text:
+        return text.removesuffix(".exe") if text.endswith(".exe") else text
+    match = _BIN.match(text)
+    return (match[1] or match[2]) if match else None
+
+
+def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> tuple[Stream, Truth]:
+    name = words[0]
+    text = name.text
+    if "/" in text:
+        run_file(ev, name, state, scope, language="")
+        return Stream(None, scope.stdin.sources if scope.stdin else ()), None
+    if text in state.files or paths.canonical(text, state.context.cwd, None) in state.files:
+        run_file(ev, name, state, scope, language="")
+        return Stream(None), None
+    tell(ev, Verb.EXECUTE, Domain.PROCESS, text, name.span, state, scope, destructive=None)
+    ev.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, scope.span(name.span), text)
+    return Stream(None, scope.stdin.sources if scope.stdin else ()), None
+
+
+def _dynamic(
+    ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None
+) -> tuple[Stream, Truth]:
+    """The command's own name is not known."""
+    name = words[0]
+    raw = ev.unknowns.reveal(name.text)
+    found = ev.streams_in([name])
+    base = posixpath.basename(name.text)
+    if "/" in name.text and ev.known(base) and not name.glob:
+        index = tell(ev, Verb.EXECUTE, Domain.PROCESS, name.text, name.span, state, scope, destructive=None)
+        return Stream(None), None
+    index = tell(ev, Verb.EXECUTE, Domain.CODE, name.text, name.span, state, scope, destructive=None)
+    ev.out.hide(OpaqueReason.DYNAMIC_COMMAND, scope.span(name.span), raw)
+    if index is not None:
+        for stream in found:
+            ev.code_flow(stream, index)
+        if state.sockets or (plan and plan.network is not None) or (scope.stdin and scope.stdin.network):
+            ev.out.tag(index, Tag.REVERSE_SHELL)
+    return Stream(None), None
+
+
+def _call(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> tuple[Stream, Truth]:
+    """A function of this script: its body runs with the arguments as ``$1`` …"""
+    name = words[0].text
+    if name in state.calls:
+        if state.calls.count(name) == 1 and "forks" not in state.vars:
+            tell(
+                ev,
+                Verb.CONTROL,
+                Domain.PROCESS,
+                None,
+                words[0].span,
+                state,
+                scope,
+                destructive=None,
+                tags=("availability",),
+                breadth="all",
+            )
+        return Stream(None), None
+    if len(state.calls) >= 12:
+        ev.out.hide(OpaqueReason.DEPTH_CAP, scope.span(words[0].span), name)
+        return Stream(None), None
+    saved = {k: v for k, v in state.vars.items() if k == "@" or k.isdigit()}
+    args = [w.text for w in words[1:]]
+    state.vars["@"] = list(args)
+    for i in range(1, 10):
+        state.vars.pop(str(i), None)
+    state.vars.update({str(i): a for i, a in enumerate(args, 1)})
+    state.calls = (*state.calls, name)
+    stream, truth = ev.body(state.functions[name], state, replace(scope, via=(*scope.via, f"{name}()")))
+    state.calls = state.calls[:-1]
+    state.exited = False
+    for key in [k for k in state.vars if k == "@" or k.isdigit()]:
+        del state.vars[key]
+    state.vars.update(saved)
+    return stream, truth
+
+
+__all__ = ["Hidden", "context_for", "run_argv", "run_program", "run_simple"]

@@ -1,0 +1,100 @@
+"""What a script knows while it is read: variables, cwd, functions, files it wrote; and where a command stands.
+
+``State`` is mutable and copied for subshells; ``Scope`` is immutable and says how effects found here are labelled;
+``Stream`` is what flows through a pipe or a substitution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from classifiers.context import Context
+from classifiers.effects import Certainty, Condition, Privilege
+from classifiers.shell.ir import Body
+
+Value = str | list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """``text`` None: not known. ``sources``: indexes of the effects its content comes from."""
+
+    text: str | None = None
+    sources: tuple[int, ...] = ()
+    decoded: bool = False
+    network: bool = False  # a socket: commands come from the other side
+
+
+EMPTY = Stream("")
+
+
+@dataclass(slots=True)
+class State:
+    context: Context
+    vars: dict[str, Value | None] = field(default_factory=dict)  # None: set, to something unknown
+    globby: set[str] = field(default_factory=set)
+    functions: dict[str, Body] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    files: dict[str, Stream] = field(default_factory=dict)  # written in this call, by canonical path
+    sockets: set[int] = field(default_factory=set)
+    calls: tuple[str, ...] = ()
+    exited: bool = False
+    shared: bool = False
+
+    def copy(self) -> State:
+        """For a subshell or a branch: changes stay inside, files written do not."""
+        return State(
+            self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases), self.files,
+            set(self.sockets), self.calls,
+        )  # fmt: skip
+
+    def chdir(self, cwd: str | None) -> None:
+        self.context = replace(self.context, cwd=cwd)
+
+    def merge(self, *branches: State) -> None:
+        """After branches of which any may have run: what they changed differently is unknown."""
+        for other in branches:
+            for name, value in other.vars.items():
+                if self.vars.get(name, _ABSENT) != value:
+                    self.vars[name] = None
+            self.functions.update(other.functions)
+            self.aliases.update(other.aliases)
+
+
+_ABSENT = object()
+_RANK = {
+    Condition.ALWAYS: 0,
+    Condition.ON_SUCCESS: 1,
+    Condition.ON_FAILURE: 2,
+    Condition.LOOP: 3,
+    Condition.BRANCH: 4,
+    Condition.PROMPT: 5,
+    Condition.DEFERRED: 6,
+}
+
+
+def stronger(a: Condition, b: Condition) -> Condition:
+    """Of two conditions that both hold, the one that says more."""
+    return a if _RANK[a] >= _RANK[b] else b
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """``fixed``: spans inside a payload that is no contiguous piece of the argument all read as this one."""
+
+    condition: Condition = Condition.ALWAYS
+    where: str = "local"
+    privilege: Privilege = Privilege.NONE
+    certainty: Certainty = Certainty.DEFINITE
+    via: tuple[str, ...] = ()
+    offset: int = 0
+    fixed: tuple[int, int] | None = None
+    depth: int = 0
+    stdin: Stream | None = None
+    tags: tuple[str, ...] = ()
+
+    def under(self, condition: Condition) -> Scope:
+        return replace(self, condition=stronger(self.condition, condition))
+
+    def span(self, span: tuple[int, int]) -> tuple[int, int]:
+        return self.fixed or (span[0] + self.offset, span[1] + self.offset)

@@ -1,0 +1,538 @@
+"""tree-sitter-bash's tree to our IR: a skeleton (here-documents lifted) in, statements and parse errors out.
+
+One table row per node type. Text the grammar marks as ERROR or MISSING becomes ``Broken``, never nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import tree_sitter
+import tree_sitter_bash
+
+from classifiers.shell import ir
+from classifiers.shell.escapes import ansi_c, double_quoted, unquoted
+from classifiers.shell.heredocs import Lifted, lift
+
+Node = tree_sitter.Node
+_LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())
+_PARSER = tree_sitter.Parser(_LANGUAGE)
+MAX_DEPTH = 120
+_REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+
+
+class TooDeepError(Exception):
+    """The tree nests deeper than we walk."""
+
+
+def parse(text: str) -> ir.Body:
+    """Statements of a script. Raises TooDeepError."""
+    skeleton, lifted = lift(text)
+    return _Reader(text, skeleton, lifted).script()
+
+
+class _Reader:
+    def __init__(self, text: str, skeleton: str, lifted: dict[int, Lifted], base: int = 0) -> None:
+        self.text, self.skeleton, self.lifted, self.base = text, skeleton, lifted, base
+        self.data = skeleton.encode("utf-8", "surrogatepass")
+        self.map = None if len(self.data) == len(skeleton) else _positions(skeleton)
+        self.depth = 0
+
+    # positions
+    def span(self, node: Node) -> tuple[int, int]:
+        if self.map is None:
+            return node.start_byte + self.base, node.end_byte + self.base
+        return self.map[node.start_byte] + self.base, self.map[node.end_byte] + self.base
+
+    def raw(self, node: Node) -> str:
+        if self.map is None:
+            return self.skeleton[node.start_byte : node.end_byte]
+        return self.skeleton[self.map[node.start_byte] : self.map[node.end_byte]]
+
+    def between(self, start: int, end: int) -> str:
+        """Skeleton text between two byte offsets."""
+        if self.map is None:
+            return self.skeleton[start:end]
+        return self.skeleton[self.map[start] : self.map[end]]
+
+    def script(self) -> ir.Body:
+        root = _PARSER.parse(self.data).root_node
+        return self.body(root.children) if root.type == "program" else [self.broken(root)]
+
+    def broken(self, node: Node) -> ir.Broken:
+        return ir.Broken(self.span(node), self.raw(node))
+
+    # statements
+    def body(self, nodes: list[Node]) -> ir.Body:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeepError
+        out: ir.Body = []
+        for node in nodes:
+            kind = node.type
+            if kind == "&":
+                if out:
+                    out[-1] = ir.Background(out[-1])
+            elif kind in _STATEMENTS:
+                out.append(_STATEMENTS[kind](self, node))
+            elif kind == "ERROR" or node.is_missing:
+                out.append(self.broken(node))
+                out += self.inside_error(node)
+        self.depth -= 1
+        return out
+
+    def inside_error(self, node: Node) -> ir.Body:
+        return self.body([c for c in node.children if c.type in _STATEMENTS])
+
+    def one(self, node: Node) -> ir.Stmt:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeepError
+        handler = _STATEMENTS.get(node.type)
+        out = handler(self, node) if handler else self.broken(node)
+        self.depth -= 1
+        return out
+
+    def command(self, node: Node) -> ir.Stmt:
+        out = ir.Simple([], [], [], self.span(node))
+        for child in node.children:
+            kind = child.type
+            if kind == "variable_assignment":
+                out.assigns.append(self.assign(child))
+            elif kind == "command_name":
+                out.words.append(self.word(child.children[0]) if child.child_count else self.word(child))
+            elif kind in _REDIRECTS:
+                self.redirect(child, out.redirects, out.words)
+            elif kind == "subshell":
+                out.words.append(self.word(child))
+            elif kind == "ERROR":
+                out.redirects.append(ir.Redirect("broken", None, None, self.span(child)))
+            elif child.is_named or kind not in {"(", ")"}:
+                out.words.append(self.word(child))
+        return out
+
+    def redirected(self, node: Node) -> ir.Stmt:
+        redirects: list[ir.Redirect] = []
+        extra: list[ir.WordIR] = []
+        body: ir.Stmt | None = None
+        broken: ir.Body = []
+        for child in node.children:
+            if child.type in _REDIRECTS:
+                self.redirect(child, redirects, extra)
+            elif child.type in _STATEMENTS:
+                body = self.one(child)
+            elif child.type == "ERROR":
+                broken.append(self.broken(child))
+        if body is None:
+            body = ir.Simple([], [], [], self.span(node))
+        inner: ir.Stmt = body
+        if isinstance(inner, ir.Simple):
+            inner.redirects += redirects
+            inner.words += extra
+            inner.span = self.span(node)
+        elif isinstance(inner, ir.Pipeline) and inner.items and isinstance(inner.items[-1], ir.Simple):
+            inner.items[-1].redirects += redirects
+        else:
+            inner = ir.Group([inner], redirects=redirects)
+        return ir.Group([inner, *broken]) if broken else inner
+
+    def redirect(self, node: Node, into: list[ir.Redirect], words: list[ir.WordIR]) -> None:
+        fd: int | None = None
+        op = ""
+        target: ir.WordIR | None = None
+        start = self.span(node)
+        for child in node.children:
+            if child.type == "file_descriptor":
+                fd = int(self.raw(child)) if self.raw(child).isdigit() else None
+            elif not child.is_named and not op:
+                op = child.type
+                position = self.span(child)[0] - self.base
+                lifted = self.lifted.get(position)
+                if lifted is not None:
+                    into.append(
+                        ir.Redirect("<<", fd, None, (position + self.base, position + self.base + 2), self.here(lifted))
+                    )
+                    target = None
+                    op = "lifted"
+            elif op == "lifted":
+                op = "lifted-word"
+            elif target is None and op != "lifted-word":
+                target = self.word(child)
+            else:
+                words.append(self.word(child))
+        if op not in {"lifted", "lifted-word"}:
+            into.append(ir.Redirect(op, fd, target, start))
+
+    def here(self, lifted: Lifted) -> ir.HereDoc:
+        parts: tuple[ir.Part, ...] = (ir.Lit(lifted.body, quoted=True),)
+        if not lifted.quoted and ("$" in lifted.body or "`" in lifted.body):
+            parts = here_parts(lifted.body, lifted.span[0] + self.base)
+        return ir.HereDoc(lifted.body, lifted.quoted, (lifted.span[0] + self.base, lifted.span[1] + self.base), parts)
+
+    def pipeline(self, node: Node) -> ir.Stmt:
+        items: list[ir.Stmt] = []
+        for child in node.children:
+            if child.type in _STATEMENTS:
+                items.append(self.one(child))
+            elif child.type == "ERROR":
+                items.append(self.broken(child))
+        return ir.Pipeline(items)
+
+    def and_or(self, node: Node) -> ir.Stmt:
+        parts: list[ir.Stmt] = []
+        ops: list[str] = []
+        for child in node.children:
+            if child.type in {"&&", "||"}:
+                ops.append(child.type)
+            elif child.type in _STATEMENTS:
+                parts.append(self.one(child))
+            elif child.type == "ERROR":
+                parts.append(self.broken(child))
+        out = parts[0] if parts else self.broken(node)
+        for i, right in enumerate(parts[1:]):
+            out = ir.AndOr(out, "||" if i < len(ops) and ops[i] == "||" else "&&", right)
+        return out
+
+    def negated(self, node: Node) -> ir.Stmt:
+        return ir.Pipeline(self.body(node.children), negated=True)
+
+    def subshell(self, node: Node) -> ir.Stmt:
+        return ir.Group(self.body(node.children), subshell=True)
+
+    def compound(self, node: Node) -> ir.Stmt:
+        if node.child_count and node.children[0].type == "((":
+            return ir.Test(self.loose_words(node), self.span(node))
+        return ir.Group(self.body(node.children))
+
+    def if_(self, node: Node) -> ir.Stmt:
+        branches: list[tuple[ir.Body, ir.Body]] = []
+        otherwise: ir.Body | None = None
+        condition: list[Node] = []
+        body: list[Node] = []
+        seen_then = False
+        for child in node.children:
+            if child.type == "then":
+                seen_then = True
+            elif child.type == "elif_clause":
+                inner = self.if_(child)
+                assert isinstance(inner, ir.If)
+                branches += inner.branches
+            elif child.type == "else_clause":
+                otherwise = self.body(child.children)
+            else:
+                (body if seen_then else condition).append(child)
+        return ir.If([(self.body(condition), self.body(body)), *branches], otherwise)
+
+    def for_(self, node: Node) -> ir.Stmt:
+        words: list[ir.WordIR] | None = None
+        variable = ""
+        body: ir.Body = []
+        for child in node.children:
+            if child.type == "variable_name" and not variable:
+                variable = self.raw(child)
+            elif child.type == "in":
+                words = []
+            elif child.type in {"do_group", "compound_statement"}:
+                body = self.body(child.children)
+            elif words is not None and child.is_named:
+                words.append(self.word(child))
+        return ir.Loop(body, variable=variable, words=words)
+
+    def c_for(self, node: Node) -> ir.Stmt:
+        body: ir.Body = []
+        assigns: list[ir.Assign] = []
+        for child in node.children:
+            if child.type in {"do_group", "compound_statement"}:
+                body = self.body(child.children)
+            elif child.type == "variable_assignment":
+                assigns.append(self.assign(child))
+        return ir.Loop(body, variable="", assigns=assigns)
+
+    def while_(self, node: Node) -> ir.Stmt:
+        condition: list[Node] = []
+        body: ir.Body = []
+        for child in node.children:
+            if child.type == "do_group":
+                body = self.body(child.children)
+            else:
+                condition.append(child)
+        return ir.Loop(body, condition=self.body(condition), until=node.children[0].type == "until")
+
+    def case(self, node: Node) -> ir.Stmt:
+        word: ir.WordIR | None = None
+        arms: list[tuple[list[ir.WordIR], ir.Body]] = []
+        for child in node.children:
+            if child.type == "case_item":
+                patterns = [self.word(c) for c in child.children_by_field_name("value")]
+                skip = {c.id for c in child.children_by_field_name("value")}
+                arms.append((patterns, self.body([c for c in child.children if c.id not in skip])))
+            elif child.is_named and word is None:
+                word = self.word(child)
+        return ir.Case(word or ir.WordIR((), self.span(node), ""), arms)
+
+    def function(self, node: Node) -> ir.Stmt:
+        name = node.child_by_field_name("name")
+        body = node.child_by_field_name("body")
+        inner = [] if body is None else [self.one(body)]
+        return ir.Function(self.raw(name) if name else "", inner, self.span(node))
+
+    def test(self, node: Node) -> ir.Stmt:
+        return ir.Test(self.loose_words(node), self.span(node))
+
+    def loose_words(self, node: Node) -> list[ir.WordIR]:
+        """Every word below a test or arithmetic node that could hold a substitution."""
+        out: list[ir.WordIR] = []
+        queue = list(node.children)
+        while queue:
+            child = queue.pop(0)
+            if child.type in _WORDS:
+                out.append(self.word(child))
+            elif child.is_named:
+                queue[:0] = child.children
+        return out
+
+    def assignment(self, node: Node) -> ir.Stmt:
+        return ir.Simple([], [self.assign(node)], [], self.span(node))
+
+    def assignments(self, node: Node) -> ir.Stmt:
+        assigns = [self.assign(c) for c in node.children if c.type == "variable_assignment"]
+        return ir.Simple([], assigns, [], self.span(node))
+
+    def declaration(self, node: Node) -> ir.Stmt:
+        out = ir.Simple([], [], [], self.span(node), declare=node.children[0].type)
+        out.words.append(self.literal(node.children[0]))
+        for child in node.children[1:]:
+            if child.type == "variable_assignment":
+                out.assigns.append(self.assign(child))
+            elif child.type in _REDIRECTS:
+                self.redirect(child, out.redirects, out.words)
+            elif child.is_named:
+                out.words.append(self.word(child))
+        return out
+
+    def assign(self, node: Node) -> ir.Assign:
+        name, index, append = "", None, False
+        value: ir.WordIR | None = None
+        array: tuple[ir.WordIR, ...] | None = None
+        for child in node.children:
+            if child.type == "variable_name":
+                name = self.raw(child)
+            elif child.type == "subscript":
+                name, _, rest = self.raw(child).partition("[")
+                index = rest.rstrip("]")
+            elif child.type in {"=", "+="}:
+                append = child.type == "+="
+            elif child.type == "array":
+                array = tuple(self.word(c) for c in child.children if c.is_named)
+            elif child.is_named:
+                value = self.word(child)
+        return ir.Assign(name, value, append, array, index, self.span(node))
+
+    # words
+    def literal(self, node: Node) -> ir.WordIR:
+        return ir.WordIR((ir.Lit(self.raw(node)),), self.span(node), self.raw(node))
+
+    def word(self, node: Node) -> ir.WordIR:
+        raw = self.raw(node)
+        if node.type in {"word", "number"} and "\\" not in raw:
+            return ir.WordIR((ir.Lit(raw),), self.span(node), raw)
+        parts: list[ir.Part] = []
+        self.parts(node, parts, quoted=False)
+        return ir.WordIR(tuple(parts), self.span(node), raw)
+
+    def parts(self, node: Node, into: list[ir.Part], *, quoted: bool) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooDeepError
+        handler = _PARTS.get(node.type)
+        if handler is not None:
+            handler(self, node, into, quoted)
+        else:
+            into += unquoted(self.raw(node))
+        self.depth -= 1
+
+    def concatenation(self, node: Node, into: list[ir.Part], quoted: bool) -> None:
+        at = node.start_byte
+        for child in node.children:
+            if child.start_byte > at:
+                into += unquoted(self.between(at, child.start_byte))
+            self.parts(child, into, quoted=quoted)
+            at = child.end_byte
+
+    def raw_string(self, node: Node, into: list[ir.Part], _quoted: bool) -> None:
+        into.append(ir.Lit(self.raw(node)[1:-1], quoted=True))
+
+    def ansi_string(self, node: Node, into: list[ir.Part], _quoted: bool) -> None:
+        into.append(ir.Lit(ansi_c(self.raw(node)[2:-1]), quoted=True))
+
+    def string(self, node: Node, into: list[ir.Part], _quoted: bool) -> None:
+        """A double-quoted string. Blank text between children has no node, so gaps are read from the text."""
+        inner = [c for c in node.children if c.type not in {'"', "string_content"} or (c.type == "string_content")]
+        start = node.start_byte + (2 if self.raw(node).startswith("$") else 1)
+        at, before = start, len(into)
+        for child in inner:
+            if (
+                child.type in {'"', "$"}
+                and not child.is_named
+                and child.start_byte in {node.start_byte, node.end_byte - 1}
+            ):
+                continue
+            if child.type == "string_content" or not child.is_named:
+                continue
+            if child.start_byte > at:
+                into.append(ir.Lit(double_quoted(self.between(at, child.start_byte)), quoted=True))
+            self.parts(child, into, quoted=True)
+            at = child.end_byte
+        end = max(node.end_byte - 1, at)
+        if end > at:
+            into.append(ir.Lit(double_quoted(self.between(at, end)), quoted=True))
+        if len(into) == before:
+            into.append(ir.Lit("", quoted=True))
+
+    def translated(self, node: Node, into: list[ir.Part], quoted: bool) -> None:
+        for child in node.children:
+            if child.type == "string":
+                self.string(child, into, quoted)
+
+    def simple_expansion(self, node: Node, into: list[ir.Part], quoted: bool) -> None:
+        raw = self.raw(node)
+        into.append(ir.Var(raw[1:], raw, quoted))
+
+    def expansion(self, node: Node, into: list[ir.Part], quoted: bool) -> None:
+        into.append(self.braced(node, quoted))
+
+    def braced(self, node: Node, quoted: bool) -> ir.Var:
+        raw = self.raw(node)
+        var = ir.Var("", raw, quoted)
+        rest: list[Node] = []
+        for child in node.children[1:-1]:
+            if not var.name and child.type in {"variable_name", "special_variable_name"}:
+                var.name = self.raw(child)
+            elif not var.name and child.type == "subscript":
+                name, _, index = self.raw(child).partition("[")
+                var.name = name
+                inner = child.child_by_field_name("index")
+                var.index = (
+                    self.word(inner) if inner else ir.WordIR((ir.Lit(index.rstrip("]")),), self.span(child), index)
+                )
+            elif not var.name and child.type == "!":
+                var.bang = True
+            elif not var.name and child.type == "#":
+                var.op = "#len"
+            else:
+                rest.append(child)
+        if rest:
+            var.op += rest[0].type if not rest[0].is_named else ""
+            operands = rest[1:] if not rest[0].is_named else rest
+            if operands:
+                parts: list[ir.Part] = []
+                at = operands[0].start_byte
+                for child in operands:
+                    if child.start_byte > at:
+                        parts.append(ir.Lit(self.between(at, child.start_byte)))
+                    self.parts(child, parts, quoted=False)
+                    at = child.end_byte
+                var.arg = ir.WordIR(tuple(parts), self.span(operands[0]), self.between(operands[0].start_byte, at))
+        return var
+
+    def substitution(self, node: Node, into: list[ir.Part], quoted: bool) -> None:
+        into.append(self.sub(node, quoted))
+
+    def sub(self, node: Node, quoted: bool) -> ir.Sub:
+        raw = self.raw(node)
+        redirects = [c for c in node.children if c.type in _REDIRECTS]
+        body = self.body(node.children)
+        if redirects and not body:
+            simple = ir.Simple([], [], [], self.span(node))
+            for child in redirects:
+                self.redirect(child, simple.redirects, simple.words)
+            body = [simple]
+        if raw.startswith("`") and "\\" in raw:
+            inner = re.sub(r"\\([$`\\])", r"\1", raw[1:-1])
+            body = parse(inner)
+        return ir.Sub(body, raw, quoted, self.span(node))
+
+    def process(self, node: Node, into: list[ir.Part], _quoted: bool) -> None:
+        into.append(ir.Proc(node.children[0].type[0], self.body(node.children), self.raw(node), self.span(node)))
+
+    def arithmetic(self, node: Node, into: list[ir.Part], _quoted: bool) -> None:
+        subs: list[ir.Sub] = []
+        queue = list(node.children)
+        while queue:
+            child = queue.pop(0)
+            if child.type == "command_substitution":
+                subs.append(self.sub(child, quoted=True))
+            else:
+                queue[:0] = child.children
+        into.append(ir.Arith(self.raw(node), tuple(subs)))
+
+    def as_subshell_word(self, node: Node, into: list[ir.Part], _quoted: bool) -> None:
+        into.append(ir.Lit(self.raw(node)))
+
+
+_StatementHandler = Callable[[_Reader, Any], ir.Stmt]
+_STATEMENTS: dict[str, _StatementHandler] = {
+    "command": _Reader.command,
+    "redirected_statement": _Reader.redirected,
+    "pipeline": _Reader.pipeline,
+    "list": _Reader.and_or,
+    "subshell": _Reader.subshell,
+    "compound_statement": _Reader.compound,
+    "if_statement": _Reader.if_,
+    "for_statement": _Reader.for_,
+    "select_statement": _Reader.for_,
+    "c_style_for_statement": _Reader.c_for,
+    "while_statement": _Reader.while_,
+    "case_statement": _Reader.case,
+    "function_definition": _Reader.function,
+    "variable_assignment": _Reader.assignment,
+    "variable_assignments": _Reader.assignments,
+    "declaration_command": _Reader.declaration,
+    "unset_command": _Reader.declaration,
+    "negated_command": _Reader.negated,
+    "test_command": _Reader.test,
+}
+_PARTS: dict[str, Callable[[_Reader, Any, list[ir.Part], bool], None]] = {
+    "concatenation": _Reader.concatenation,
+    "raw_string": _Reader.raw_string,
+    "ansi_c_string": _Reader.ansi_string,
+    "string": _Reader.string,
+    "translated_string": _Reader.translated,
+    "simple_expansion": _Reader.simple_expansion,
+    "expansion": _Reader.expansion,
+    "command_substitution": _Reader.substitution,
+    "process_substitution": _Reader.process,
+    "arithmetic_expansion": _Reader.arithmetic,
+    "subshell": _Reader.as_subshell_word,
+}
+_WORDS = frozenset(_PARTS) - {"subshell"}
+
+
+def _positions(text: str) -> list[int]:
+    """Code point index of each byte offset."""
+    out: list[int] = []
+    for i, char in enumerate(text):
+        out += [i] * len(char.encode("utf-8", "surrogatepass"))
+    out.append(len(text))
+    return out
+
+
+def here_parts(body: str, base: int) -> tuple[ir.Part, ...]:
+    """An unquoted here-document's body: its expansions run, quotes in it are only text."""
+    escaped = body.replace('"', "\u201d")  # same length; a double quote is literal in a here-document
+    text = f'"{escaped}"'
+    reader = _Reader(text, text, {}, base - 1)
+    root = _PARSER.parse(reader.data).root_node
+    queue = [root]
+    while queue:
+        node = queue.pop(0)
+        if node.type == "string" and node.start_byte == 0:
+            parts: list[ir.Part] = []
+            reader.string(node, parts, False)
+            return tuple(
+                ir.Lit(p.text.replace("\u201d", '"'), quoted=True) if isinstance(p, ir.Lit) else p for p in parts
+            )
+        queue += node.children
+    return (ir.Var("here-document", body[:40], quoted=True),)
