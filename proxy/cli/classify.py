@@ -1,8 +1,8 @@
 """``onlooker classify``: what a command (or a tool call) could do, for people, as JSON, or line by line.
 
-One effect a line with the words that caused it underlined, then flows, what could not be read and why, and the knowledge
-files consulted. ``--jsonl`` reads ``{"id","command","shell"?,"cwd"?}`` or ``{"id","tool","arguments"}`` per line, answers
-each in order and never stops at a bad line.
+One effect a line with the words that caused it underlined, then flows, what could not be read and why, and the
+knowledge files consulted. ``--jsonl`` reads ``{"id","command","shell"?,"cwd"?}`` or ``{"id","tool","arguments"}`` per
+line, answers each in order and never stops at a bad line.
 """
 
 from __future__ import annotations
