@@ -28,7 +28,7 @@ from classifiers.surface import CallParts, surface_named
 @click.option("--cwd", help="Where the command runs: an absolute path.")
 @click.option("--home", help="Whose home folder ~ is: an absolute path.")
 @click.option("--shell", default="bash", help="bash, powershell or cmd.")
-def COMMAND(command: str | None, as_json: bool, jsonl: bool, cwd: str | None, home: str | None, shell: str) -> None:  # noqa: N802 - the attribute subcommands are found by
+def COMMAND(command: str | None, as_json: bool, jsonl: bool, cwd: str | None, home: str | None, shell: str) -> None:  # noqa: N802, PLR0917 - click names them
     """Say what COMMAND could do."""
     if jsonl:
         _lines(home)
