@@ -211,8 +211,9 @@ class AgUiRun:
         for message in messages if isinstance(messages, list) else ():
             plain = camel(message) if isinstance(message, dict) else {}
             call_id, content, error = plain.get("toolCallId"), plain.get("content"), plain.get("error")
-            fresh = call_id not in self.answered and call_id not in self._memory()["answered"]
-            if plain.get("role") == "tool" and isinstance(call_id, str) and fresh and (error or content is not None):
+            if plain.get("role") != "tool" or not isinstance(call_id, str) or not (error or content is not None):
+                continue
+            if call_id not in self.answered and call_id not in self._memory()["answered"]:
                 yield from self._answer(call_id, content if content is not None else "", error)
 
     def _answer(self, call_id: str, content: Any, error: Any) -> Iterator[Event]:

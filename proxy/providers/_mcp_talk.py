@@ -16,7 +16,7 @@ from typing import Any
 from classifiers.call import Definition, ObservedAt, Outcome, ToolCall, ToolResult
 from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
 from proxy.exchange import Exchange, Side
-from proxy.providers._calls import hashed
+from proxy.providers._calls import hashed, text
 from proxy.providers._mcp_words import (
     KINDS,
     META,
@@ -95,7 +95,7 @@ class McpTalk:
         if method in KINDS:
             yield from self._call(method, params, ident, side, waiting)
         elif method.startswith("tasks/"):
-            waiting["task"] = params.get("taskId")
+            waiting["task"] = text(params.get("taskId"))
         self._pending()[key_of(side, ident)] = waiting
 
     def _call(
@@ -296,7 +296,7 @@ class McpTalk:
         call = self.book().get("tasks", {}).get(waiting.get("task"))
         if not isinstance(call, dict):
             return
-        status = result.get("status") if isinstance(result, dict) else None
+        status = text(result.get("status")) or None if isinstance(result, dict) else None
         inner = result.get("result", result.get("error")) if isinstance(result, dict) and status else None
         if waiting["method"] == "tasks/result" or inner is not None or status in TASK_ENDS:
             yield from self._task_over(call, waiting, status, result if inner is None else inner, error)
@@ -349,7 +349,7 @@ class McpTalk:
             )
 
     def task_status(self, params: dict[str, Any], side: Side) -> Iterator[Event]:  # noqa: ARG002 - a notice's signature
-        call = self.book().get("tasks", {}).get(params.get("taskId"))
+        call = self.book().get("tasks", {}).get(text(params.get("taskId")))
         if isinstance(call, dict):
             yield self._sight(call, {"task": params["taskId"], "task_status": params.get("status")})
 

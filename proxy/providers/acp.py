@@ -95,7 +95,7 @@ class AcpTalk:
 
     def _update(self, session: str, update: dict[str, Any]) -> Iterator[Event]:
         call_id = text(update.get("toolCallId"))
-        if update.get("sessionUpdate") in _UPDATES and call_id:
+        if text(update.get("sessionUpdate")) in _UPDATES and call_id:
             yield from self._shown(session, call_id, update)
 
     def _shown(self, session: str, call_id: str, update: dict[str, Any], *, decided: bool = False) -> Iterator[Event]:
@@ -109,8 +109,8 @@ class AcpTalk:
                 shown.known.pop(key, None)
             else:
                 shown.known[key] = value
-        status = shown.known.get("status")
-        ready = decided or "rawInput" in shown.known or status not in (None, "pending")
+        status = text(shown.known.get("status"))
+        ready = decided or "rawInput" in shown.known or status not in ("", "pending")
         if ready and shown.told != _digest(shown):
             yield self._call(call_id, shown)
         if status in _ENDS and not shown.ended:

@@ -6,6 +6,7 @@ from proxy.exchange import Exchange
 from proxy.providers import Assembly
 from proxy.providers._ag_ui_input import is_run_input
 from proxy.providers._ag_ui_run import EVENT_TYPES, AgUiRun
+from proxy.providers._calls import text
 from proxy.wire import Frame
 
 
@@ -14,7 +15,7 @@ class _AgUiSse:
     dialect_of: str | None = None
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
-        if first is not None and isinstance(first.data, dict) and first.data.get("type") in EVENT_TYPES:
+        if first is not None and isinstance(first.data, dict) and text(first.data.get("type")) in EVENT_TYPES:
             return 85
         if is_run_input(exchange.request_json):
             return 80

@@ -95,8 +95,8 @@ def _call_in(holder: dict[str, Any]) -> tuple[str | int | None, str, Any, str] |
     function = fields(holder.get("function"))
     if text(function.get("name")) and _is_arguments(function.get("arguments")):
         return call_id, text(function["name"]), function["arguments"], "function {name, arguments}"
-    kind, name = holder.get("type"), text(holder.get("name"))
-    if kind in _TYPES and isinstance(kind, str) and name:
+    kind, name = text(holder.get("type")), text(holder.get("name"))
+    if kind in _TYPES and name:
         key = next((k for k in _TYPED_ARGUMENTS if _is_arguments(holder.get(k))), None)
         if key is not None:
             return call_id, name, holder[key], f"type {kind} with name and {key}"
