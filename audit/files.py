@@ -26,6 +26,10 @@ class Segment:
     path: Path | None
     manifest: Path | None
 
+    @property
+    def key(self) -> tuple[str, int]:
+        return self.log_id, self.number
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
