@@ -16,6 +16,7 @@ from typing import Self
 
 from audit.checkpoint import Signer
 from audit.clock import Clock
+from audit.segment import LogUnwritableError
 from audit.tail import last_records
 from audit.writer import ChainWriter, Health, Limits, Record, Write
 
@@ -88,8 +89,14 @@ class AuditLog:
         """The record's id, once write(2) has returned. Raises LogUnwritableError with the log unchanged."""
         guarded = self._guard(record)
         with self._changed:
-            self._chain.before_record()
-            identity = self._chain.put(guarded)
+            try:
+                self._chain.before_record()
+                identity = self._chain.put(guarded)
+            except LogUnwritableError:
+                raise
+            except OSError as error:  # a rotation or a checkpoint the disk refused, before the record
+                self.health.error = str(error)
+                raise LogUnwritableError(error.errno, str(error)) from error
             if self._waiting in {1, self._limits.sync_records}:
                 self._changed.notify_all()
             return identity

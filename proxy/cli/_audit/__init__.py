@@ -1,0 +1,1 @@
+"""Subcommands of ``onlooker audit``, one file each exposing ``COMMAND``."""
