@@ -85,7 +85,7 @@ def _effect(told: Told, target: str | None, raw: str | None, scope: Scope, ev: E
         tags=_tags(tuple(fields.get("tags", ())) + scope.tags),
         via=scope.via,
         evidence=Evidence(ev.path, *scope.span(told.span)),
-        filtered=bool(fields.get("filtered", False)),
+        filtered=bool(fields.get("filtered", False)) or scope.filtered,
     )
 
 
@@ -117,6 +117,8 @@ def inner_scope(scope: Scope, fields: dict[str, Any], via: str) -> Scope:
         out = replace(out, privilege=Privilege(fields["privilege"]))
     if "condition" in fields:
         out = replace(out, condition=stronger(Condition(fields["condition"]), out.condition))
+    if fields.get("filtered"):
+        out = replace(out, filtered=True)
     if "certainty" in fields:
         out = replace(out, certainty=Certainty(fields["certainty"]))
     return out

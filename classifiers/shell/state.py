@@ -92,6 +92,7 @@ class Scope:
     depth: int = 0
     stdin: Stream | None = None
     tags: tuple[str, ...] = ()
+    filtered: bool = False  # find -name and its like decide which members are meant
 
     def under(self, condition: Condition) -> Scope:
         return replace(self, condition=stronger(self.condition, condition))

@@ -1,0 +1,166 @@
+"""find: starting points, tests that filter, actions that delete, run commands or write files (find(1), POSIX.1-2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from classifiers.effects import Domain, Verb
+from classifiers.knowledge.interpret import Handed, Reading, Told
+from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.words import Word
+
+_READ = {"destructive": False, "reversibility": "read_only", "breadth": "recursive"}
+_ONE_ARGUMENT = frozenset(
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-iwholename",
+        "-lname",
+        "-ilname",
+        "-regex",
+        "-iregex",
+        "-type",
+        "-xtype",
+        "-size",
+        "-user",
+        "-group",
+        "-uid",
+        "-gid",
+        "-perm",
+        "-mtime",
+        "-atime",
+        "-ctime",
+        "-mmin",
+        "-amin",
+        "-cmin",
+        "-newer",
+        "-anewer",
+        "-cnewer",
+        "-samefile",
+        "-inum",
+        "-links",
+        "-maxdepth",
+        "-mindepth",
+        "-fstype",
+        "-printf",
+        "-regextype",
+        "-used",
+        "-context",
+        "-files0-from",
+        "-flags",
+        "-depth_n",
+        "-mount_n",
+        "-Bmin",
+        "-Btime",
+        "-newerXY",
+    ]
+)
+_FILTERS = frozenset({"-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename", "-iwholename"})
+_RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
+
+
+def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
+    """Add the tree read, then one item per action."""
+    rest, starts = _starts(words)
+    where = starts or [Word(".", name.span)]
+    filtered = any(w.text in _ONE_ARGUMENT and w.text not in {"-maxdepth", "-mindepth"} for w in rest)
+    for start in where:
+        reading.items.append(
+            Told(Verb.READ, Domain.FILESYSTEM, start.text, {**_READ, "filtered": filtered}, start.span, start)
+        )
+    at, pattern = 0, None
+    while at < len(rest):
+        word = rest[at]
+        following = rest[at + 1] if at + 1 < len(rest) else None
+        at += 1
+        if word.text in _RUNS:
+            command, at = _command(rest, at)
+            _run(reading, word, command, where, pattern, filtered, prompts=word.text.startswith("-ok"))
+        elif word.text == "-delete":
+            _delete(reading, word, where, pattern, filtered)
+        elif word.text in _WRITES and following is not None:
+            fields = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
+            reading.items.append(
+                Told(Verb.MODIFY, Domain.FILESYSTEM, following.text, fields, following.span, following)
+            )
+            at += 2 if word.text == "-fprintf" else 1
+        elif word.text in _ONE_ARGUMENT or word.text.startswith("-newer"):
+            negated = at >= 2 and rest[at - 2].text in {"!", "-not"}
+            if word.text in {"-name", "-iname"} and following is not None and not negated:
+                pattern = following.text
+            at += 1
+
+
+def _starts(words: Sequence[Word]) -> tuple[Sequence[Word], list[Word]]:
+    """Leading -H -L -P -D -O, then paths up to the first expression word."""
+    i = 0
+    while i < len(words) and (
+        words[i].text in {"-H", "-L", "-P", "-E", "-X", "-x", "-s", "-d"} or words[i].text.startswith(("-O", "-D"))
+    ):
+        i += 2 if words[i].text == "-D" else 1
+    starts: list[Word] = []
+    while i < len(words) and not words[i].text.startswith("-") and words[i].text not in {"(", ")", "!", ","}:
+        starts.append(words[i])
+        i += 1
+    return words[i:], starts
+
+
+def _command(rest: Sequence[Word], at: int) -> tuple[list[Word], int]:
+    """The words up to ``;`` or ``{} +``, and where the expression goes on."""
+    command: list[Word] = []
+    while at < len(rest):
+        text = rest[at].text
+        if text == ";" or (text == "+" and command and "{}" in command[-1].text):
+            return command, at + 1
+        command.append(rest[at])
+        at += 1
+    return command, at
+
+
+def _members(start: str, pattern: str | None) -> str:
+    """What ``{}`` stands for below one starting point."""
+    base = start.rstrip("/") or ""
+    return f"{base}/**/{pattern}" if pattern is not None else (start or "/")
+
+
+def _run(
+    reading: Reading,
+    word: Word,
+    command: list[Word],
+    where: list[Word],
+    pattern: str | None,
+    filtered: bool,
+    *,
+    prompts: bool,
+) -> None:
+    if not command:
+        return
+    for start in where[:8]:
+        target = _members(start.text, pattern)
+        words = tuple(_with_member(w, target) for w in command)
+        fields: Json = {"condition": "prompt"} if prompts else {}
+        if filtered:
+            fields["filtered"] = True
+        span = (word.span[0], command[-1].span[1])
+        reading.items.append(Handed(Delegate("argv"), words, fields, span, f"find {word.text}"))
+
+
+def _with_member(word: Word, target: str) -> Word:
+    if "{}" not in word.text:
+        return word
+    text = target if word.text == "{}" else word.text.replace("{}", target)
+    return Word(text, word.span, glob="*" in text, propagated=False, quoted=word.quoted)
+
+
+def _delete(reading: Reading, word: Word, where: list[Word], pattern: str | None, filtered: bool) -> None:
+    for start in where:
+        fields = {"destructive": True, "reversibility": "irreversible", "breadth": "recursive", "filtered": filtered}
+        target = _members(start.text, pattern)
+        reading.items.append(Told(Verb.DELETE, Domain.FILESYSTEM, target, fields, (start.span[0], word.span[1]), None))
+
+
+SPECIAL = ("find", read)
