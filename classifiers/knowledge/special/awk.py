@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
-from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.model import Delegate, Json
 from classifiers.knowledge.words import Word
 
-_WROTE = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
+_WROTE: Json = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
 _STRING = r'"((?:\\.|[^"\\])*)"'
 _SYSTEM = re.compile(r"system\s*\(\s*(?:" + _STRING + r"\s*\)|(?=[^)]))")
 _PIPE = re.compile(r"(?:print[^|;}\n]*\|\s*&?\s*" + _STRING + r")|(?:" + _STRING + r"\s*\|&?\s*getline)")
@@ -38,18 +38,18 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
         for match in _OUTPUT.finditer(text):
             target = match[2]
             if not target.startswith("/dev/std"):
-                fields = {"destructive": False, "reversibility": "reversible"} if match[1] == ">>" else _WROTE
+                wrote = {"destructive": False, "reversibility": "reversible"} if match[1] == ">>" else _WROTE
                 reading.items.append(
-                    Told(Verb.MODIFY, Domain.FILESYSTEM, target, dict(fields), program.span, program.with_text(target))
+                    Told(Verb.MODIFY, Domain.FILESYSTEM, target, dict(wrote), program.span, program.with_text(target))
                 )
         for match in _INET.finditer(text):
-            fields = {"destructive": None, "reversibility": "externally_reversible"}
+            fields: Json = {"destructive": None, "reversibility": "externally_reversible"}
             reading.items.append(
                 Told(Verb.SEND, Domain.NETWORK, f"{match[1]}:{match[2]}", fields, program.span, program)
             )
         if dynamic or _DYNAMIC_PIPE.search(_PIPE.sub("", text)):
-            fields = {"destructive": None, "reversibility": "unknown"}
-            reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, fields, program.span, program))
+            unread: Json = {"destructive": None, "reversibility": "unknown"}
+            reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, unread, program.span, program))
             reading.items.append(
                 Hidden(OpaqueReason.PAYLOAD_UNREADABLE, program.span, "awk runs a command made from its input")
             )

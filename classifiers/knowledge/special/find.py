@@ -1,4 +1,4 @@
-"""find: starting points, tests that filter, actions that delete, run commands or write files (find(1), POSIX.1-2017)."""
+"""find: starting points, tests that filter, actions that delete, run or write (find(1), POSIX.1-2017)."""
 
 from __future__ import annotations
 
