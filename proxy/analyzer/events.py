@@ -19,9 +19,10 @@ from proxy.sessions.session import Session
 
 
 def apply_events(desk: Desk, tracked: Tracked, events: list[Event]) -> None:
+    for event in events:  # the history may stand behind the tool list, and a session is found by it
+        _note(tracked, event)
     for event in events:
         tracked.events += 1
-        _note(tracked, event)
         if tracked.events <= tracked.applied:
             continue
         _apply(desk, tracked, event)

@@ -150,3 +150,21 @@ def test_a_tool_servers_sight_of_the_models_call_is_no_second_action(bench, wire
     assert (sighting["action"], sighting["leg"], sighting["matched_by"]) == (action["id"], "mcp", "arguments")
     (outcome,) = bench.log.of("outcome")
     assert (outcome["action"], outcome["reported_by"]) == (action["id"], "tool_server")
+
+
+def test_a_client_without_ids_is_followed_by_its_history(bench, wire):
+    plain = ("User-Agent: curl/8",)
+    first = wire.exchange(1, ask(USER), wire.tool("Bash", {"command": "ls"}, "toolu_0000000001"), headers=plain)
+    history = (USER, tool_use("toolu_0000000001", "ls"), tool_result("toolu_0000000001"))
+    second = wire.exchange(
+        2,
+        ask(*history),
+        wire.tool("Bash", {"command": "pwd"}, "toolu_0000000002"),
+        headers=plain,
+        meta={"connection": 2},
+    )
+    bench.feed([*first, *second])
+    one, two = bench.log.of("action")
+    assert one["session"]["id"] == two["session"]["id"]
+    assert (two["session"]["source"], two["session"]["strength"], two["session"]["turn"]) == ("history", "inferred", 2)
+    assert len(bench.log.of("outcome")) == 1
