@@ -19,7 +19,7 @@ _ENDS = " /;,("
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """``session``: (source, value) or None. ``agent`` None: nothing in the head tells."""
+    """``session``: (source, value) or None. An agent the table does not know goes by its User-Agent's first product."""
 
     agent: str | None = None
     version: str | None = None
@@ -44,7 +44,8 @@ def identify(head: Head) -> Identity:
                 session=_session(headers, [*entry.get("session", ()), *table["session"]]),
                 shell_keeps_cwd=bool(entry.get("shell_keeps_cwd")),
             )
-    return Identity(session=_session(headers, table["session"]))
+    product, _, version = headers.get("user-agent", "").partition(" ")[0].partition("/")
+    return Identity(product[:60] or None, version[:40] or None, session=_session(headers, table["session"]))
 
 
 def _version(headers: dict[str, str], entry: dict[str, Any]) -> str | None:

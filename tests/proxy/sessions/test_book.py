@@ -100,7 +100,8 @@ AGENTS = [
     ("GeminiCLI-tui/0.61.0/gemini-2.5-flash (linux)", "gemini-cli", "0.61.0"),
     ("opencode/1.18.33 ai-sdk/provider-utils", "opencode", "1.18.33"),
     ("OpenAI/Python 3.57.0", "openai-python", "3.57.0"),
-    ("curl/8.5.0", None, None),
+    ("curl/8.5.0", "curl", "8.5.0"),
+    ("", None, None),
 ]
 
 
