@@ -19,6 +19,7 @@ from classifiers.strict_yaml import Mapped, Problem, StrictYamlError, load
 from proxy.settings import Config, Launch, Privacy, Retention, SpoolSettings, host_port, spool_dir_for
 
 ROUTES_FILE = Path(__file__).with_name("routes.yaml")
+STARTER = ("onlooker:starter",)  # in force when neither file nor flag names a policy
 DEFAULT_STATE = "~/.local/state/onlooker"
 RESERVED = {"o", "_onlooker"}  # path segments of the data port that are never a route
 
@@ -238,9 +239,9 @@ def build(file: Path | None = None, flags: Mapping[str, Any] | None = None, laun
             overflow=spool.get("overflow", False),
         ),
         routes={**built_in_routes(), **raw.get("routes", {}), **given.get("routes", {})},
-        policies=_files(given, raw, "policies", base),
+        policies=_files(given, raw, "policies", base) if {"policies"} & (given.keys() | raw.keys()) else STARTER,
         objectives=_files(given, raw, "objectives", base),
-        privacy=Privacy(**raw.get("privacy", {})),
+        privacy=Privacy(**(given.get("privacy") or raw.get("privacy", {}))),
         session_idle_s=raw.get("session", {}).get("idle", 1800.0),
         retention=Retention(**retention),
         launch=launch,

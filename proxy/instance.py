@@ -80,7 +80,8 @@ class Instance:
         """Raises InstanceError with the supervisor's own words when it does not come up."""
         stderr = Path(config.state) / "serve.log"
         given = supervisor_config(config)
-        with stderr.open("ab") as errors:
+        fd = os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "ab") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-m", "proxy.supervisor", json.dumps(given)],
                 stdin=subprocess.DEVNULL,
@@ -106,13 +107,15 @@ class Instance:
     def wait_analyzer(self, within_s: float = READY_S) -> bool:
         """Until the analyzer reports; traffic before that is captured and read later."""
         path, until = status_file(self.config.spool.dir), time.monotonic() + within_s
-        while time.monotonic() < until:
+        while time.monotonic() < until and self.process.poll() is None:
             if is_fresh(read_status(path)):
                 return True
             time.sleep(0.02)
         return False
 
     def stop(self) -> int:
+        """SIGTERM and wait. What was captured before the analyzer was up is read first."""
+        self.wait_analyzer()
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.send_signal(signal.SIGTERM)

@@ -12,12 +12,13 @@ from audit import record
 from classifiers.call import ApprovalState, ObservedAt, ToolCall
 from classifiers.dispatch import unread
 from classifiers.effects import Action, OpaqueReason
+from policies.bind import Facts
 from policies.verdict import Result, Subject
 from proxy.analyzer.around import around
 from proxy.analyzer.desk import Desk
 from proxy.analyzer.fields import call_fields
 from proxy.analyzer.guard import StageFailedError
-from proxy.analyzer.judge import BindingFacts, Judged
+from proxy.analyzer.judge import Judged
 from proxy.analyzer.schema import checked_against_schema
 from proxy.analyzer.tracked import Tracked, shown_again
 from proxy.sessions.calls import KnownCall, arguments_digest, call_key
@@ -49,7 +50,7 @@ def on_call(desk: Desk, tracked: Tracked, call: ToolCall) -> None:
         )
     )
     desk.note_lag(tracked.last_mono_ns)
-    session.scope_used.update(judged.scope_used)
+    _bound(desk, tracked, judged)
     _remember(desk, tracked, call, action, identity)
     _count(desk, tracked, call, action, judged)
 
@@ -108,25 +109,34 @@ def _judged(desk: Desk, tracked: Tracked, call: ToolCall, action: Action) -> Jud
     fields = call_fields(tracked, call, desk.config.agents, changed=changed, home=desk.home(tracked))
     subject = Subject(action, fields, datetime.fromtimestamp(tracked.wall_s, UTC))
     try:
-        return desk.guard.run("policy", lambda: desk.judge.judge(subject, binding_facts(tracked)))
+        return desk.guard.run("policy", lambda: desk.judge.judge(subject, binding_facts(desk, tracked)))
     except StageFailedError as error:
         failed(desk, tracked, error, call)
         return Judged()
 
 
-def binding_facts(tracked: Tracked) -> BindingFacts:
-    segment, _, nonce = (tracked.exchange.objective_segment or "").partition(".")
-    session = tracked.session
-    return BindingFacts(
+def binding_facts(desk: Desk, tracked: Tracked) -> Facts:
+    session, request = tracked.session, tracked.exchange.request
+    headers: dict[str, str] = {}
+    for name, value in request.headers:
+        headers.setdefault(name, value)
+    return Facts(
+        path_segment=_segment(desk, tracked.exchange.objective_segment),
+        headers=headers,
+        api_key_hmac=tuple(tracked.fingerprints.values()),
         session=session.id if session else None,
-        strength=session.strength if session else "weak",
-        listener=tracked.listener or None,
         agent=tracked.identity.agent or (session.agent if session else None),
-        path_segment=segment or None,
-        nonce=nonce or None,
-        header=tracked.exchange.request.get("x-onlooker-objective") or None,
-        fingerprints=tuple(tracked.fingerprints.values()),
+        listener=tracked.listener or None,
     )
+
+
+def _segment(desk: Desk, segment: str | None) -> str | None:
+    """Inside ``run`` a segment counts only with the nonce the launcher made: the agent cannot choose another."""
+    launch = desk.config.launch
+    if segment is None or launch is None:
+        return segment
+    name, _, nonce = segment.rpartition(".")
+    return name if launch.nonces.get(nonce) == name else None
 
 
 def failed(desk: Desk, tracked: Tracked, error: StageFailedError, call: ToolCall | None) -> None:
@@ -160,6 +170,18 @@ def _remember(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, iden
         desk.book.legs.add(call, known, session.id, tracked.trace())
     if action.cwd_after and call.executed_by == "client" and tracked.identity.shell_keeps_cwd:
         session.cwd.moved(action.cwd_after)
+
+
+def _bound(desk: Desk, tracked: Tracked, judged: Judged) -> None:
+    """The session's objective became known, or another is in force from here on: a line of its own."""
+    session, binding = tracked.session, judged.binding
+    assert session is not None
+    said = None if binding is None else f"{binding['id']} {binding['hash']} {binding['bound_by']}"
+    if said is None or said == session.objective:
+        return
+    session.objective = said
+    effective = {**(binding or {}), "effective_from": tracked.src()}
+    desk.writer.write(record.session_changed(around=around(tracked, desk.origin, 2), objective=effective))
 
 
 def _count(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, judged: Judged) -> None:

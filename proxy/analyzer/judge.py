@@ -10,37 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from policies.bind import Facts
 from policies.verdict import ObjectiveVerdict, PolicyResult, Subject
 
 
 @dataclass(frozen=True, slots=True)
-class BindingFacts:
-    """Everything an objective may be bound by; None or empty is not there."""
-
-    session: str | None = None
-    strength: str = "weak"
-    listener: str | None = None
-    agent: str | None = None
-    path_segment: str | None = None
-    nonce: str | None = None
-    header: str | None = None
-    fingerprints: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Judged:
-    """``binding``: the objective in force, for session records; JSON-ready. ``scope_used``: its lines that matched."""
+    """``binding``: the objective in force, for session records; JSON-ready."""
 
     policy: tuple[PolicyResult, ...] = ()
     objective: ObjectiveVerdict | None = None
     binding: dict[str, Any] | None = None
-    scope_used: tuple[str, ...] = ()
 
 
 class Judge(Protocol):
-    def judge(self, subject: Subject, facts: BindingFacts) -> Judged: ...
+    def judge(self, subject: Subject, facts: Facts) -> Judged: ...
 
-    def judge_result(self, subject: Subject, facts: BindingFacts) -> Sequence[PolicyResult]: ...
+    def judge_result(self, subject: Subject, facts: Facts) -> Sequence[PolicyResult]: ...
 
     def poll(self) -> list[dict[str, Any]]:
         """Look for changed files; the records (policy_loaded, policy_reload_failed) that are due."""
@@ -65,10 +51,10 @@ class NoJudge:
 
     said: list[str] = field(default_factory=list)
 
-    def judge(self, subject: Subject, facts: BindingFacts) -> Judged:  # noqa: ARG002 - the seam's signature
+    def judge(self, subject: Subject, facts: Facts) -> Judged:  # noqa: ARG002 - the seam's signature
         return Judged()
 
-    def judge_result(self, subject: Subject, facts: BindingFacts) -> Sequence[PolicyResult]:  # noqa: ARG002 - as above
+    def judge_result(self, subject: Subject, facts: Facts) -> Sequence[PolicyResult]:  # noqa: ARG002 - as above
         return ()
 
     def poll(self) -> list[dict[str, Any]]:

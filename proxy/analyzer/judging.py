@@ -1,13 +1,257 @@
 """Policies and objectives in force, behind the analyzer's ``Judge`` seam.
 
-In: the configuration. Out: a ``Judge``.
+In: the configuration's files. Out: verdicts per action, records of what was loaded and what was refused. A file that
+changes is loaded again; one that does not load leaves the last good in force and says so, on every record.
 """
 
 from __future__ import annotations
 
-from proxy.analyzer.judge import Judge, NoJudge
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from audit import record
+from policies import objectives as objective_files
+from policies.assess import assess
+from policies.bind import Facts
+from policies.evaluate import Compiled
+from policies.inline import failing
+from policies.model import Leaf
+from policies.objectives import Objectives
+from policies.policy_set import Loaded, PolicySet, load_one
+from policies.state import SessionState
+from policies.verdict import PolicyResult, Subject, Verdict
+from proxy.analyzer.judge import Judged
 from proxy.settings import Config
 
+KEPT_SESSIONS = 10_000
+Stamp = tuple[tuple[str, int, int], ...]
 
-def load_judge(config: Config) -> Judge:  # noqa: ARG001 - no file is read before policies land
-    return NoJudge()
+
+class FileJudge:
+    """``now`` is the clock exceptions run out by. The admin API's objectives lie in ``<state>/objectives``."""
+
+    def __init__(self, config: Config, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._now = now
+        self._cache = Path(config.state) / "cache" / "policies"
+        own = Path(config.state) / "objectives"
+        self._objective_paths = [*map(Path, config.objectives), *([own] if own.is_dir() else [])]
+        self._own_objectives = own
+        self.policies = PolicySet(tuple(load_one(p, now(), self._cache) for p in config.policies))
+        self.objectives = objective_files.load(p for p in self._objective_paths if p.exists() or p != own)
+        self._results = _about_results(self.policies)
+        self._state, self._result_state = SessionState(), SessionState()
+        self._used: OrderedDict[str, tuple[str, set[str]]] = OrderedDict()
+        self._stamps = {p.source: _stamp(p.files or (Path(p.source),)) for p in self.policies.policies}
+        self._objective_stamp = _stamp(self._objective_paths)
+        self._due = [self._loaded_record(), *self._broken_records()]
+        self._failed = {p.id for p in self.policies.policies if p.compiled is None}
+
+    def judge(self, subject: Subject, facts: Facts) -> Judged:
+        made = assess(subject, facts, self.policies, self.objectives, self._state)
+        objective = made.binding.objective
+        if objective is not None:
+            lines = {t.at for t in made.verdict.trail if t.verdict is Verdict.CONSISTENT and t.at}
+            self._note_used(str(subject.fields.get("session.id")), objective.id, lines)
+        return Judged(made.results, made.verdict, _binding(made))
+
+    def judge_result(self, subject: Subject, facts: Facts) -> Sequence[PolicyResult]:  # noqa: ARG002 - the seam
+        """Only rules over ``result.*`` look at an outcome; the others have looked at the action."""
+        if not self._results.policies:
+            return ()
+        return tuple(r for r in self._results.evaluate(subject, self._result_state) if r.findings)
+
+    def poll(self) -> list[dict[str, Any]]:
+        due, self._due = self._due, []
+        for loaded in self.policies.policies:
+            due += self._again(loaded)
+        if (stamp := _stamp(self._objective_paths)) != self._objective_stamp:
+            self._objective_stamp = stamp
+            due += self._objectives_again()
+        return due
+
+    def command(self, kind: str, body: Any) -> list[dict[str, Any]]:
+        if kind == "objective":
+            if self._own_objectives not in self._objective_paths:
+                self._objective_paths.append(self._own_objectives)
+            return self._objectives_again()
+        if kind == "binding":
+            ((by, value),) = body["bind"].items()
+            self.objectives = self.objectives.with_binding(by, str(value), str(body["id"]))
+            said = f"objective {body['id']} is bound by {by}"
+            return [
+                record.attestation(statement=said, by="admin-api", detail={"objective": body["id"], **body["bind"]})
+            ]
+        return []
+
+    def session_ended(self, session: str) -> dict[str, Any]:
+        self._state.end(session)
+        self._result_state.end(session)
+        name, used = self._used.pop(session, ("", set()))
+        objective = self.objectives.by_id.get(name)
+        entries = {e.at for e in (objective.entries or ())} if objective is not None else set()
+        return {"objective": name or None, "scope_used": sorted(used), "scope_unused": sorted(entries - used)}
+
+    def status(self) -> dict[str, Any]:
+        policies = self.policies.describe()
+        degraded = [f"policy {p['id']}: {p['state']}" for p in policies if p["state"] != "active"]
+        degraded += [f"policy {p['id']}: disk differs" for p in policies if p["stale"]]
+        degraded += [f"objective {name}: not_loaded" for name in self.objectives.broken]
+        return {
+            "policies": policies,
+            "objectives": [_shown(self.objectives, name) for name in self.objectives.by_id],
+            "broken_objectives": dict(self.objectives.broken),
+            "evictions": self._state.evictions,
+            "degraded": degraded,
+        }
+
+    def state(self) -> Any:
+        return {
+            "policy": self._state.snapshot(),
+            "result": self._result_state.snapshot(),
+            "admin": dict(self.objectives.admin),
+            "used": self._used,
+        }
+
+    def restore(self, state: Any) -> None:
+        if state is None:
+            return
+        self._state = SessionState.restore(state["policy"])
+        self._result_state = SessionState.restore(state["result"])
+        self._used = state["used"]
+        self.objectives = replace(self.objectives, admin=state["admin"])
+
+    def _again(self, old: Loaded) -> list[dict[str, Any]]:
+        """Load a policy whose files changed. What does not load leaves ``old`` in force, marked stale."""
+        stamp = _stamp(old.files or (Path(old.source),))
+        if stamp == self._stamps.get(old.source):
+            return []
+        self._stamps[old.source] = stamp
+        new = load_one(old.source, self._now(), self._cache)
+        if new.compiled is None:
+            kept = replace(old, stale=True, error=new.error) if old.compiled else new
+            self.policies = self.policies.replace(old, kept)
+            self._failed.add(kept.id)
+            return [_reload_failed(new, old.hash if old.compiled else None)]
+        self._stamps[new.source] = _stamp(new.files)
+        self._failed.discard(new.id)
+        if new.hash == old.hash and not old.stale:
+            return []
+        self.policies = self.policies.replace(old, new)
+        self._results = _about_results(self.policies)
+        return [self._loaded_record()]
+
+    def _objectives_again(self) -> list[dict[str, Any]]:
+        new = objective_files.load(p for p in self._objective_paths if p.exists())
+        kept = {n: o for n, o in self.objectives.by_id.items() if n in new.broken}  # the last good stays
+        self.objectives = replace(new, by_id={**new.by_id, **kept}, admin=self.objectives.admin)
+        return [self._loaded_record(), *self._broken_records()]
+
+    def _loaded_record(self) -> dict[str, Any]:
+        described = [
+            {
+                "id": p.id,
+                "version": p.compiled.policy.version if p.compiled else None,
+                "hash": p.hash,
+                "state": p.state,
+                "error": p.error,
+                "files": [str(f) for f in p.files],
+                "rules": len(p.compiled.rules) if p.compiled else 0,
+                "tests_failed": [str(f) for f in failing(p.compiled)] if p.compiled and _is_own(p) else [],
+            }
+            for p in self.policies.policies
+        ]
+        objectives = [_shown(self.objectives, name) for name in self.objectives.by_id]
+        return record.policy_loaded(policies=described, objectives=objectives)
+
+    def _broken_records(self) -> list[dict[str, Any]]:
+        lines = [_reload_failed(p, None) for p in self.policies.policies if p.compiled is None]
+        lines += [
+            record.policy_reload_failed(file=name, errors=[error], active_hash=None)
+            for name, error in self.objectives.broken.items()
+        ]
+        return lines
+
+    def _note_used(self, session: str, objective: str, lines: set[str]) -> None:
+        _, used = self._used.setdefault(session, (objective, set()))
+        used |= lines
+        self._used.move_to_end(session)
+        while len(self._used) > KEPT_SESSIONS:
+            self._used.popitem(last=False)
+
+
+def load_judge(config: Config) -> FileJudge:
+    return FileJudge(config)
+
+
+def _is_own(loaded: Loaded) -> bool:
+    """The shipped library's tests run in our own suite, not at every start."""
+    return not loaded.source.startswith("onlooker:")
+
+
+def _reload_failed(loaded: Loaded, active: str | None) -> dict[str, Any]:
+    errors = [str(d) for d in loaded.found if d.level == "error"] or [str(loaded.error)]
+    return record.policy_reload_failed(file=loaded.source, errors=errors, active_hash=active)
+
+
+def _shown(objectives: Objectives, name: str) -> dict[str, Any]:
+    objective = objectives.by_id[name]
+    return {
+        "id": objective.id,
+        "hash": objective.hash,
+        "statement": objective.statement,
+        "file": objective.name,
+        "bind": [list(b) for b in objective.bind] + [[k, v] for (k, v), o in objectives.admin.items() if o == name],
+    }
+
+
+def _binding(made: Any) -> dict[str, Any] | None:
+    bound = made.binding
+    if bound.id is None:
+        return None
+    objective = bound.objective
+    return {
+        "id": bound.id,
+        "hash": objective.hash if objective else None,
+        "statement": objective.statement if objective else None,
+        "trust": bound.trust,
+        "bound_by": bound.bound_by,
+        "reason": str(bound.reason) if bound.reason else None,
+        "hits": [{"source": h.source, "objective": h.objective, "trust": h.trust} for h in bound.hits],
+    }
+
+
+def _about_results(policies: PolicySet) -> PolicySet:
+    """The same policies reduced to the rules that name a field of ``result.*``."""
+    out = []
+    for loaded in policies.policies:
+        if loaded.compiled is None:
+            continue
+        policy = loaded.compiled.policy
+        rules = tuple(r for r in policy.rules if r.match is not None and _names_result(r.match))
+        if rules:
+            out.append(replace(loaded, compiled=Compiled(replace(policy, rules=rules))))
+    return PolicySet(tuple(out))
+
+
+def _names_result(condition: Any) -> bool:
+    if isinstance(condition, Leaf):
+        return condition.field.startswith("result.")
+    return any(_names_result(c) for c in getattr(condition, "conditions", ()))
+
+
+def _stamp(paths: Sequence[Path]) -> Stamp:
+    """Names, sizes and times of files, folders walked one level; a file that is gone changes the stamp."""
+    out = []
+    for path in paths:
+        for file in sorted(path.glob("*.yaml")) if path.is_dir() else [path]:
+            try:
+                found = file.stat()
+            except OSError:
+                out.append((str(file), -1, -1))
+            else:
+                out.append((str(file), found.st_mtime_ns, found.st_size))
+    return tuple(out)

@@ -77,7 +77,7 @@ def _judged(desk: Desk, tracked: Tracked, result: ToolResult, known: KnownCall) 
     }
     subject = Subject(Action(Surface(known.surface)), fields, datetime.fromtimestamp(tracked.wall_s, UTC))
     try:
-        return tuple(desk.guard.run("result", lambda: desk.judge.judge_result(subject, binding_facts(tracked))))
+        return tuple(desk.guard.run("result", lambda: desk.judge.judge_result(subject, binding_facts(desk, tracked))))
     except StageFailedError as error:
         failed(desk, tracked, error, None)
         return ()

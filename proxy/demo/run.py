@@ -65,6 +65,7 @@ async def _show(told: dict[str, Any], state: str) -> Shown:
             "routes": {"model": {"url": upstream, "agui": False}, "/": {"url": upstream, "agui": True}},
             "policies": ("onlooker:starter",),
             "objectives": (str(HERE / "objective.yaml"),),
+            "privacy": {"identities": "clear"},  # nobody lives in the story
         },
         Launch(cwd="/home/dev/shop", session="demo", nonces={nonce: "upgrade-django"}),
     )

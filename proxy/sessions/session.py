@@ -34,7 +34,7 @@ class Session:
     tools: dict[str, tuple[str | None, str | None]] = field(default_factory=dict)
     legs: set[str] = field(default_factory=set)
     said: set[str] = field(default_factory=set)  # what is reported once per session
-    scope_used: set[str] = field(default_factory=set)
+    objective: str | None = None  # id, hash and source of the binding last recorded
     usage: Counter[str] = field(default_factory=Counter)
     started: bool = False  # its start record is written
 
@@ -73,6 +73,5 @@ class Session:
             "legs": sorted(self.legs),
             "evicted_calls": self.calls.evicted,
             "tools_offered": {n: {"schema_hash": s, "description_hash": d} for n, (s, d) in sorted(self.tools.items())},
-            "scope_used": sorted(self.scope_used),
             "usage": dict(self.usage),
         }
