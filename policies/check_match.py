@@ -251,7 +251,7 @@ class MatchChecker:
             self.notes.error(f"'{word}': globs know only *, ** and ?; write a list instead of [] or {{}}", *path)
         elif op == "glob" and word == "**":
             self.notes.warn("'**' matches every target; leave 'target' out", *path, code="matches-everything")
-        elif op == "glob" and "**" in word.replace("/**", "").removeprefix("**"):
+        elif op == "glob" and "**" in word.replace("/**", "").removeprefix("**").replace(":**", ""):
             self.notes.warn(f"'{word}': ** is any number of whole segments only between slashes", *path, code="glob")
         try:
             return Pattern(op, word)

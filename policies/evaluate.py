@@ -147,14 +147,14 @@ class Compiled:
         hits: dict[CompiledRule, list[tuple[EffectView, bool | None]]] = {}
         for item in view.effects:
             effect = item.effect
-            for rule in self.candidates(effect.domain, effect.action, open_=view.open):
+            for rule in self.candidates(effect.domain or "unknown", effect.action or "unknown", open_=view.open):
                 assert rule.entries is not None
                 value = rule.entries(view, item)
                 if value is not False:
                     hits.setdefault(rule, []).append((item, value))
         out: dict[str, Outcome] = {}
         settled = ((rule, rule.settle(view, found)) for rule, found in hits.items())
-        for rule, outcome in (*settled, *self._calls(view)):
+        for rule, outcome in (*settled, *self._calls(view, guarded=only is None)):
             if outcome is not None and (only is None or rule.rule.id in only):
                 final = outcome if rule.rule.rate is None else count(self.policy.id, rule.rule, outcome, view, state)
                 if final is not None:
@@ -166,10 +166,10 @@ class Compiled:
                     out[rule.rule.id] = chained
         return out
 
-    def _calls(self, view: View) -> Iterable[tuple[CompiledRule, Outcome | None]]:
+    def _calls(self, view: View, *, guarded: bool) -> Iterable[tuple[CompiledRule, Outcome | None]]:
         fields = view.fields
         for rule in self.always:
-            if rule.guard is not None and rule.guard not in fields and view.get(rule.guard) is None:
+            if guarded and rule.guard is not None and rule.guard not in fields and view.get(rule.guard) is None:
                 continue
             if not rule.ready:
                 rule.prepare()

@@ -87,7 +87,7 @@ def _glob(text: str) -> Callable[[Target], Relation]:
 
 
 def _path(text: str) -> Callable[[Target], Relation]:
-    parts = segments(text)
+    parts = segments(text) if text != "/" else ("",)
     tilde = text.startswith("~")
     floating = text.startswith("**/")
     absolute = tilde or text.startswith("/")
