@@ -37,11 +37,34 @@ def assemble_case(folder: Path, *, detect: bool = False, shared: dict[str, Any] 
     memory: dict[str, Any] = {} if shared is None else shared
     events: list[Event] = []
     api: str | None = None
+    told = _Told()
     for exchange, body in _exchanges(folder, meta, None if detect else meta.get("wire_api") or meta.get("api")):
         assembler = ExchangeAssembler(exchange, memory)
-        events += replay(assembler, body, exchange.request_json)
+        events += told.new(replay(assembler, body, exchange.request_json))
         api = assembler.api or api
     return {"api": api, **rendered(events)}
+
+
+class _Told:
+    """Results of earlier requests of the session: a history repeats them in order, each is printed once."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, list[str | None]] = {}
+
+    def new(self, events: list[Event]) -> list[Event]:
+        place: dict[str, int] = {}
+        return [e for e in events if not (isinstance(e, ResultSeen) and self._again(e.result, place))]
+
+    def _again(self, result: ToolResult, place: dict[str, int]) -> bool:
+        if not result.final or result.source != "request":
+            return False
+        key = repr(result.id) if result.id not in (None, "") else f"name {result.name}"
+        nth = place[key] = place.get(key, -1) + 1
+        answers = self._answers.setdefault(key, [])
+        if nth < len(answers) and answers[nth] == result.digest:
+            return True
+        answers.append(result.digest)
+        return False
 
 
 def replay(assembler: ExchangeAssembler, body: bytes, request: Any = None, cut: Feed | None = None) -> list[Event]:

@@ -10,7 +10,7 @@ from classifiers.call import Definition, Outcome, ToolResult
 from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.exchange import Exchange
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, result, rows, text
+from proxy.providers._calls import definition, fields, known, result, rows, text
 
 CALL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _MARKED = {True: Outcome.ERROR, False: Outcome.OK}
@@ -19,18 +19,14 @@ _MARKED = {True: Outcome.ERROR, False: Outcome.OK}
 def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterator[Event]:
     """The events of one request body, in the order a reader wants them: facts, tools, history, results."""
     session = session_of(body)
-    facts: dict[str, Any] = {"protocol": api}
-    if text(body.get("model")):
-        facts["model"] = body["model"]
-    if session:
-        facts["session_ids"] = {"metadata.user_id": session}
-    yield Facts(facts)
+    ids = known(**{"metadata.user_id": session})
+    yield Facts(known(protocol=api, model=text(body.get("model")), session_ids=ids))
     yield offered(body)
     if exchange.request.path.endswith("/count_tokens"):
         return  # the same body will come again as a real request
     messages = body.get("messages")
     if isinstance(messages, list):
-        yield from _history_events(exchange, messages, session)
+        yield from _history_events(messages)
 
 
 def session_of(body: dict[str, Any]) -> str:
@@ -58,19 +54,14 @@ def _definition(tool: dict[str, Any]) -> Definition:
     return definition(tool["name"], tool.get("description"), tool.get("input_schema"), notes)
 
 
-def _history_events(exchange: Exchange, messages: list[Any], session: str) -> Iterator[Event]:
+def _history_events(messages: list[Any]) -> Iterator[Event]:
     hashes = _history.chain(messages)
     ids = tuple(b.get("id") for m in rows(messages) for b in rows(m.get("content")) if b.get("type") in CALL_BLOCKS)
     yield HistorySeen(call_ids=ids, prefix_hashes=hashes)
-    start = _history.unseen(exchange, session, hashes, messages, _is_answer)
     names = {b.get("id"): b.get("name") for m in rows(messages) for b in rows(m.get("content")) if "name" in b}
-    for message in messages[start:]:
-        if isinstance(message, dict) and message.get("role") == "user":
+    for message in rows(messages):
+        if message.get("role") == "user":
             yield from (ResultSeen(r) for r in _results(rows(message.get("content")), names))
-
-
-def _is_answer(message: Any) -> bool:
-    return isinstance(message, dict) and message.get("role") == "assistant"
 
 
 def _results(blocks: Iterable[dict[str, Any]], names: dict[Any, Any]) -> Iterator[ToolResult]:

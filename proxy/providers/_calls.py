@@ -98,6 +98,11 @@ def parts(content: Any) -> Iterable[dict[str, Any]]:
         }
 
 
+def known(**values: Any) -> dict[str, Any]:
+    """The values that say something: no None, no empty text, no empty object."""
+    return {k: v for k, v in values.items() if v not in (None, "", {})}
+
+
 def short(value: Any) -> str | None:
     """An error as reported, short: its message, its code, or its JSON text."""
     if isinstance(value, dict):

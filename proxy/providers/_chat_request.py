@@ -7,26 +7,20 @@ from typing import Any
 
 from classifiers.call import Definition
 from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered
-from proxy.exchange import Exchange
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, result, rows, text
+from proxy.providers._calls import definition, fields, known, result, rows, text
 
 _SESSION_KEYS = ("prompt_cache_key", "session_id", "conversation_id")
 
 
-def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterator[Event]:
+def request_events(body: dict[str, Any], api: str) -> Iterator[Event]:
     """The events of one request body: facts, tools, history, results."""
     sessions = {k: body[k] for k in _SESSION_KEYS if text(body.get(k))}
-    facts: dict[str, Any] = {"protocol": api}
-    if text(body.get("model")):
-        facts["model"] = body["model"]
-    if sessions:
-        facts["session_ids"] = sessions
-    yield Facts(facts)
+    yield Facts(known(protocol=api, model=text(body.get("model")), session_ids=sessions))
     yield offered(body)
     messages = body.get("messages")
     if isinstance(messages, list):
-        yield from history(exchange, messages, next(iter(sessions.values()), ""))
+        yield from history(messages)
 
 
 def offered(body: dict[str, Any]) -> ToolsOffered:
@@ -56,16 +50,15 @@ def _forced(body: dict[str, Any]) -> str | None:
     return text((fields(said.get(kind)) or fields(said.get("function")) or said).get("name")) or None
 
 
-def history(exchange: Exchange, messages: list[Any], session: str) -> Iterator[Event]:
-    """HistorySeen, then the results no earlier request of this conversation carried."""
+def history(messages: list[Any]) -> Iterator[Event]:
+    """HistorySeen, then every result the request carries: which are new, the session knows."""
     hashes = _history.chain(messages)
     calls = [c for m in rows(messages) for c in rows(m.get("tool_calls"))]
     yield HistorySeen(call_ids=tuple(c.get("id") for c in calls), prefix_hashes=hashes)
-    start = _history.unseen(exchange, session, hashes, messages, _is_answer)
     names = {
         c["id"]: text(fields(c.get("function") or c.get("custom")).get("name")) for c in calls if text(c.get("id"))
     }
-    for message in rows(messages[start:]):
+    for message in rows(messages):
         if message.get("role") in ("tool", "function"):
             id_ = message.get("tool_call_id")
             name = text(message.get("name")) or text(message.get("tool_name")) or (names.get(text(id_)) or None)
@@ -79,7 +72,3 @@ def history(exchange: Exchange, messages: list[Any], session: str) -> Iterator[E
                     reported_by="harness",
                 )
             )
-
-
-def _is_answer(message: Any) -> bool:
-    return isinstance(message, dict) and message.get("role") == "assistant"

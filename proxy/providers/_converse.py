@@ -13,7 +13,7 @@ from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
 from proxy.providers import _history
-from proxy.providers._calls import arguments, definition, fields, given, result, rows, short, text
+from proxy.providers._calls import arguments, definition, fields, given, known, result, rows, short, text
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -73,7 +73,7 @@ class ConverseAssembly:
         elif kind == "messageStop":
             for left in list(self._open):
                 yield from self._stop(left, complete=False)
-            yield Facts({"finish_reason": text(data.get("stopReason"))})
+            yield Facts(known(finish_reason=text(data.get("stopReason"))))
         elif kind == "metadata" and usage(data.get("usage")):
             yield Facts({"usage": usage(data.get("usage"))})
 
@@ -107,8 +107,7 @@ class ConverseAssembly:
                 self._count += 1
             elif isinstance(block.get("toolResult"), dict):
                 yield _result(block["toolResult"], source="stream")
-        counts = usage(data.get("usage"))
-        yield Facts({"finish_reason": text(data.get("stopReason"))} | ({"usage": counts} if counts else {}))
+        yield Facts(known(finish_reason=text(data.get("stopReason")), usage=usage(data.get("usage"))))
 
 
 def _call(use: dict[str, Any], body: dict[str, Any], ordinal: int, *, complete: bool) -> CallClosed:
@@ -144,7 +143,7 @@ def _result(said: dict[str, Any], *, source: str, names: dict[Any, str] | None =
 
 def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterator[Event]:
     model = exchange.request.path.partition("/model/")[2].partition("/")[0]
-    yield Facts({"protocol": api} | ({"model": model.replace("%3A", ":")} if model else {}))
+    yield Facts(known(protocol=api, model=model.replace("%3A", ":")))
     settings = fields(body.get("toolConfig"))
     yield _offered(settings)
     messages = body.get("messages")
@@ -155,8 +154,7 @@ def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterat
     uses = [fields(b.get("toolUse")) for b in blocks if "toolUse" in b]
     yield HistorySeen(call_ids=tuple(u.get("toolUseId") for u in uses), prefix_hashes=hashes)
     names = {u["toolUseId"]: text(u.get("name")) for u in uses if text(u.get("toolUseId"))}
-    start = _history.unseen(exchange, "", hashes, messages, _is_answer)
-    for message in rows(messages[start:]):
+    for message in rows(messages):
         for block in rows(message.get("content")):
             if isinstance(block.get("toolResult"), dict):
                 yield _result(block["toolResult"], source="request", names=names)
@@ -173,7 +171,3 @@ def _offered(settings: dict[str, Any]) -> ToolsOffered:
         if text(s.get("name"))
     ]
     return ToolsOffered(tuple(found), present=isinstance(tools, list), forced=forced)
-
-
-def _is_answer(message: Any) -> bool:
-    return isinstance(message, dict) and message.get("role") == "assistant"

@@ -8,7 +8,6 @@ from typing import Any
 
 from classifiers.call import Definition, ExecutedBy, Outcome, ToolCall, ToolResult
 from proxy.events import CallClosed, Event, HistorySeen, ResultSeen, ToolsOffered
-from proxy.exchange import Exchange
 from proxy.providers import _history
 from proxy.providers._calls import definition, fields, given, result, rows, text
 from proxy.providers._gemini_args import PartialArgs
@@ -136,17 +135,16 @@ def _definitions(tool: dict[str, Any]) -> Iterator[Definition]:
 _SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters")
 
 
-def history(exchange: Exchange, contents: list[Any], session: str) -> Iterator[Event]:
-    """HistorySeen, then the function responses no earlier request carried, paired with the calls they answer."""
+def history(contents: list[Any]) -> Iterator[Event]:
+    """HistorySeen, then every function response, paired with the call it answers."""
     hashes = _history.chain(contents)
     calls = [fields(p.get("functionCall")) for c in rows(contents) for p in rows(c.get("parts")) if "functionCall" in p]
     yield HistorySeen(call_ids=tuple(c.get("id") for c in calls), prefix_hashes=hashes)
-    start = _history.unseen(exchange, session, hashes, contents, _is_answer)
     turn: dict[str, Any] = {}
-    for at, content in enumerate(contents):
-        if _is_answer(content):
+    for content in rows(contents):
+        if content.get("role") == "model":
             turn = content
-        elif at >= start and isinstance(content, dict):
+        else:
             said = [fields(p["functionResponse"]) for p in rows(content.get("parts")) if "functionResponse" in p]
             yield from (ResultSeen(r) for r in responses(said, turn, source="request"))
 
@@ -174,7 +172,3 @@ def responses(said: list[dict[str, Any]], turn: dict[str, Any], *, source: str) 
             reported_by="harness",
             extra={} if ordinal is None else {"ordinal": ordinal},
         )
-
-
-def _is_answer(content: Any) -> bool:
-    return isinstance(content, dict) and content.get("role") == "model"

@@ -17,3 +17,17 @@ def slot(exchange: Exchange, api: str, key: str, limit: int = LIMIT) -> dict[str
     if len(kept) > limit:
         del kept[next(iter(kept))]
     return found
+
+
+def shown_before(exchange: Exchange, api: str, key: str, items: list[str], *, always: bool = False) -> bool:
+    """Whether another exchange showed one of ``items`` of ``key``; marks them as shown by this one.
+
+    Only a GET repeats what was told (``always``: any request does). The mark is the exchange's id, so that reading
+    one exchange again after a restart gives the same events again.
+    """
+    seen = slot(exchange, api, key)
+    repeats = always or exchange.request.method == "GET"
+    before = repeats and any(seen.get(i, exchange.id) != exchange.id for i in items)
+    for item in items:
+        seen.setdefault(item, exchange.id)
+    return before

@@ -9,30 +9,41 @@ from classifiers.call import Definition
 from proxy.events import Event, Facts, HistorySeen, ToolsOffered
 from proxy.exchange import Exchange
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, rows, text
+from proxy.providers._calls import definition, fields, known, rows, text
 from proxy.providers._responses_items import is_call, is_result, output_result
+from proxy.wire.json_text import parse
 
+_TURN = "x-codex-turn-metadata"
 _NAMES = {"computer_use": "computer", "web_search_preview": "web_search"}
 
 
 def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterator[Event]:
     """The events of one request body (or of one ``response.create`` on a socket)."""
     conversation = body.get("conversation")
-    said = {
-        "model": body.get("model"),
-        "previous_response_id": body.get("previous_response_id"),
-        "conversation_id": conversation if isinstance(conversation, str) else fields(conversation).get("id"),
-    }
-    facts: dict[str, Any] = {"protocol": api} | {k: v for k, v in said.items() if text(v)}
-    session = text(body.get("prompt_cache_key"))
-    if session:
-        facts["session_ids"] = {"prompt_cache_key": session}
-    yield Facts(facts)
+    yield Facts(
+        known(
+            protocol=api,
+            model=text(body.get("model")),
+            previous_response_id=text(body.get("previous_response_id")),
+            conversation_id=text(conversation) or text(fields(conversation).get("id")),
+            session_ids=known(prompt_cache_key=text(body.get("prompt_cache_key"))),
+            **_turn_metadata(exchange, body),
+        )
+    )
     if body:
         yield offered(body)
     items = body.get("input")
     if isinstance(items, list):
-        yield from _items(exchange, items, session)
+        yield from _items(items)
+
+
+def _turn_metadata(exchange: Exchange, body: dict[str, Any]) -> dict[str, Any]:
+    """Codex says where it works: ``workspaces`` of its turn metadata, in a header or in ``client_metadata``."""
+    inside = text(fields(body.get("client_metadata")).get(_TURN))
+    said = fields(parse(exchange.request.get(_TURN) or inside)[0])
+    places = [p for p in fields(said.get("workspaces")) if p.startswith("/")]
+    one = {"cwd": places[0], "cwd_source": "turn_metadata"} if len(places) == 1 else {}
+    return one | known(thread_id=text(said.get("thread_id")), run_id=text(said.get("turn_id")))
 
 
 def offered(body: dict[str, Any]) -> ToolsOffered:
@@ -71,20 +82,12 @@ def _forced(choice: Any) -> str | None:
     return text(said.get("name")) or None
 
 
-def _items(exchange: Exchange, items: list[Any], session: str) -> Iterator[Event]:
+def _items(items: list[Any]) -> Iterator[Event]:
     hashes = _history.chain(items)
     calls = [i for i in rows(items) if is_call(text(i.get("type")))]
     ids = tuple(i.get("call_id") or i.get("id") for i in calls)
     yield HistorySeen(call_ids=ids, prefix_hashes=hashes)
-    start = _history.unseen(exchange, session, hashes, items, _is_answer)
     names = {i["call_id"]: text(i.get("name")) for i in calls if text(i.get("call_id"))}
-    for item in rows(items[start:]):
+    for item in rows(items):
         if is_result(text(item.get("type"))):
             yield output_result(item, source="request", names=names)
-
-
-def _is_answer(item: Any) -> bool:
-    if not isinstance(item, dict):
-        return False
-    kind = text(item.get("type"))
-    return item.get("role") == "assistant" or kind == "reasoning" or is_call(kind)

@@ -12,8 +12,8 @@ from typing import Any
 
 from proxy.events import Event, Facts, ToolsOffered
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, rows, short, text
-from proxy.providers._memory import slot
+from proxy.providers._calls import fields, known, rows, short, text
+from proxy.providers._memory import shown_before
 from proxy.providers._responses_items import call_event, is_call, is_result, output_result, own_result
 from proxy.providers._responses_request import definitions, offered, request_events
 from proxy.providers._usage import usage
@@ -99,8 +99,7 @@ class ResponsesAssembly:
         self._batch += 1
         self._response_id = body.get("id")
         self._told.clear()
-        said = {"response_id": body.get("id"), "model": body.get("model")}
-        yield Facts({k: v for k, v in said.items() if text(v)})
+        yield Facts(known(response_id=text(body.get("id")), model=text(body.get("model"))))
         if not self._asked and rows(body.get("tools")):
             yield offered(body)
 
@@ -147,11 +146,8 @@ class ResponsesAssembly:
         for index, item in enumerate(rows(body.get("output"))):
             yield from self._done(item, index)
         yield from self._cut_off()
-        counts = usage(body.get("usage"))
-        facts: dict[str, Any] = {"finish_reason": text(body.get("status")) or kind.removeprefix("response.")}
-        facts |= {"usage": counts} if counts else {}
-        facts |= {"error": short(body["error"])} if body.get("error") else {}
-        yield Facts(facts)
+        reason = text(body.get("status")) or kind.removeprefix("response.")
+        yield Facts(known(finish_reason=reason, usage=usage(body.get("usage")), error=short(body.get("error"))))
 
     def _cut_off(self) -> Iterator[Event]:
         for standing in list(self._open.values()):
@@ -162,11 +158,7 @@ class ResponsesAssembly:
         """The same response fetched again shows the same items: only the first sight creates a call."""
         if self._exchange is None or not text(self._response_id) or self._stream:
             return False
-        seen = slot(self._exchange, "openai-responses", self._response_id)
-        known = [str(k) for k in keys]
-        before = self._exchange.request.method == "GET" and any(k in seen for k in known)
-        seen.update(dict.fromkeys(known, 1))
-        return before
+        return shown_before(self._exchange, "openai-responses", self._response_id, [str(k) for k in keys])
 
 
 def _index(value: Any) -> int:

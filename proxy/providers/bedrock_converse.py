@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from proxy.exchange import Exchange
-from proxy.providers._calls import fields, rows
+from proxy.providers._calls import fields
 from proxy.providers._converse import EVENTS, ConverseAssembly
 from proxy.wire import Frame
 
 NAME = "bedrock-converse"
+_PATH = re.compile(r"/model/[^/]+/converse(-stream)?$")
 
 
 class _Provider:
@@ -23,11 +26,8 @@ class _Provider:
             rank += 60 * (first.event in EVENTS or "message" in fields(said.get("output")))
             rank += 10 * first.event.startswith("exception:")
         body = fields(exchange.request_json)
-        untyped = any(
-            "text" in b and "type" not in b for m in rows(body.get("messages")) for b in rows(m.get("content"))[:1]
-        )
         rank += 20 * ("toolConfig" in body or "inferenceConfig" in body)
-        return rank + 10 * (untyped and "/converse" in exchange.request.path)
+        return rank + 15 * bool(_PATH.search(exchange.request.path))
 
     def open(self, exchange: Exchange) -> ConverseAssembly:  # noqa: ARG002 - the provider signature
         return ConverseAssembly(NAME)

@@ -8,7 +8,7 @@ from typing import Any
 
 from proxy.events import Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, rows, short, text
+from proxy.providers._calls import fields, known, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.providers._chat_slots import Slots
 from proxy.providers._usage import usage
@@ -25,7 +25,7 @@ class CohereAssembly:
         self._slots = Slots(0)
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
-        return request_events(exchange, fields(exchange.request_json), NAME)
+        return request_events(fields(exchange.request_json), NAME)
 
     def frame(self, frame: Frame) -> Iterator[Event]:
         data = frame.data
@@ -53,7 +53,7 @@ class CohereAssembly:
             yield Facts({"error": short(message)})
         for call in rows(fields(message).get("tool_calls")):
             self._slots.add(call)
-        yield Facts({"response_id": data["id"]} if text(data.get("id")) else {})
+        yield Facts(known(response_id=text(data.get("id"))))
         yield from self._slots.close(cut=False, known_end=True)
         yield from self._end(data)
 
@@ -61,7 +61,7 @@ class CohereAssembly:
         said = fields(data.get("usage"))
         counts = usage(said.get("tokens"))
         counts |= {"cached": said["cached_tokens"]} if isinstance(said.get("cached_tokens"), int) else {}
-        yield Facts({"finish_reason": text(data.get("finish_reason"))} | ({"usage": counts} if counts else {}))
+        yield Facts(known(finish_reason=text(data.get("finish_reason")), usage=counts))
         yield from self._slots.cut_off()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from proxy.events import Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, rows, short, text
+from proxy.providers._calls import fields, known, rows, short, text
 from proxy.providers._gemini_parts import Parts, history, offered
 from proxy.providers._usage import usage
 from proxy.wire import Frame
@@ -31,15 +31,12 @@ class GeminiAssembly:
         body = request_of(outer)
         path = _MODEL.search(exchange.request.path)
         session = text(body.get("session_id")) or text(outer.get("session_id"))
-        facts: dict[str, Any] = {"protocol": NAME}
-        facts |= {"model": path.group(1)} if path else {}
-        facts |= {"model": outer["model"]} if text(outer.get("model")) else {}
-        facts |= {"session_ids": {"session_id": session}} if session else {}
-        yield Facts(facts)
+        model = text(outer.get("model")) or (path.group(1) if path else "")
+        yield Facts(known(protocol=NAME, model=model, session_ids=known(session_id=session)))
         yield offered(body)
         contents = body.get("contents")
         if isinstance(contents, list) and not exchange.request.path.endswith(":countTokens"):
-            yield from history(exchange, contents, session)
+            yield from history(contents)
 
     def frame(self, frame: Frame) -> Iterator[Event]:
         if frame.error is not None or not isinstance(frame.data, dict):

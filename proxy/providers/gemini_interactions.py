@@ -9,8 +9,8 @@ from typing import Any
 from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import arguments, definition, fields, given, result, rows, short, text
-from proxy.providers._memory import slot
+from proxy.providers._calls import arguments, definition, fields, given, known, result, rows, short, text
+from proxy.providers._memory import shown_before
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -28,8 +28,8 @@ class InteractionAssembly:
     def request(self, exchange: Exchange) -> Iterator[Event]:
         self._exchange = exchange
         body = fields(exchange.request_json)
-        said = {"model": body.get("model"), "previous_response_id": body.get("previous_interaction_id")}
-        yield Facts({"protocol": NAME} | {k: v for k, v in said.items() if text(v)})
+        model, before = text(body.get("model")), text(body.get("previous_interaction_id"))
+        yield Facts(known(protocol=NAME, model=model, previous_response_id=before))
         if body:
             yield _offered(body)
         for step in rows(body.get("input")):
@@ -75,10 +75,9 @@ class InteractionAssembly:
 
     def _learn(self, said: dict[str, Any]) -> Iterator[Event]:
         self._id = text(said.get("id")) or self._id
-        names = {"response_id": "id", "model": "model", "finish_reason": "status"}
-        facts: dict[str, Any] = {ours: said[theirs] for ours, theirs in names.items() if text(said.get(theirs))}
+        model, status = text(said.get("model")), text(said.get("status"))
         counts = usage(said.get("usage"))
-        yield Facts(facts | ({"usage": counts} if counts else {}))
+        yield Facts(known(response_id=text(said.get("id")), model=model, finish_reason=status, usage=counts))
 
     def _step(self, step: dict[str, Any], streamed: str, index: int, *, complete: bool) -> Iterator[Event]:
         kind = text(step.get("type"))
@@ -103,11 +102,7 @@ class InteractionAssembly:
     def _polled_before(self, step: dict[str, Any], index: int) -> bool:
         if self._exchange is None or not self._id:
             return False
-        seen = slot(self._exchange, NAME, self._id)
-        key = f"{index}:{step.get('id')}"
-        before = self._exchange.request.method == "GET" and key in seen
-        seen[key] = 1
-        return before
+        return shown_before(self._exchange, NAME, self._id, [f"{index}:{step.get('id')}"])
 
 
 def _offered(body: dict[str, Any]) -> ToolsOffered:

@@ -8,7 +8,7 @@ from typing import Any
 from classifiers.call import Outcome, ToolResult
 from proxy.events import Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange, Side
-from proxy.providers._calls import fields, rows, text
+from proxy.providers._calls import fields, known, rows, text
 from proxy.providers._gemini_parts import Parts, offered, responses
 from proxy.providers._usage import usage
 from proxy.wire import Frame
@@ -41,7 +41,7 @@ class LiveAssembly:
     def _client(self, data: dict[str, Any]) -> Iterator[Event]:
         setup = fields(data.get("setup"))
         if setup:
-            yield Facts({"model": text(setup.get("model")).removeprefix("models/")})
+            yield Facts(known(model=text(setup.get("model")).removeprefix("models/")))
             yield offered(setup)
         said = fields(data.get("toolResponse") or data.get("tool_response"))
         answers = rows(said.get("functionResponses") or said.get("function_responses"))

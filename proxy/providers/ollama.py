@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, rows, short, text
+from proxy.providers._calls import fields, given, known, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.wire import Frame
 
@@ -20,7 +20,7 @@ class OllamaAssembly:
         self._count = 0
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
-        return request_events(exchange, fields(exchange.request_json), NAME)
+        return request_events(fields(exchange.request_json), NAME)
 
     def frame(self, frame: Frame) -> Iterator[Event]:
         data = frame.data
@@ -41,10 +41,8 @@ class OllamaAssembly:
         if data.get("done") is True:
             counts = {"input": data.get("prompt_eval_count"), "output": data.get("eval_count")}
             found = {k: v for k, v in counts.items() if isinstance(v, int)}
-            yield Facts(
-                {"model": text(data.get("model")), "finish_reason": text(data.get("done_reason"))}
-                | ({"usage": found} if found else {})
-            )
+            model, reason = text(data.get("model")), text(data.get("done_reason"))
+            yield Facts(known(model=model, finish_reason=reason, usage=found))
         if data.get("error"):
             yield Facts({"error": short(data["error"])})
 

@@ -9,9 +9,9 @@ from typing import Any
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, result, rows, short, text
+from proxy.providers._calls import fields, given, known, result, rows, short, text
 from proxy.providers._chat_request import offered
-from proxy.providers._memory import slot
+from proxy.providers._memory import shown_before
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -28,8 +28,7 @@ class RunAssembly:
     def request(self, exchange: Exchange) -> Iterator[Event]:
         body = fields(exchange.request_json)
         thread = exchange.request.path.partition("/threads/")[2].partition("/")[0]
-        said = {"model": body.get("model"), "thread_id": thread}
-        yield Facts({"protocol": NAME} | {k: v for k, v in said.items() if text(v)})
+        yield Facts(known(protocol=NAME, model=text(body.get("model")), thread_id=thread))
         if "tools" in body:
             self._asked = True
             yield offered(body)
@@ -64,14 +63,11 @@ class RunAssembly:
             yield Facts({"error": short(data["error"])})
 
     def _run(self, run: dict[str, Any]) -> Iterator[Event]:
-        names = {"response_id": "id", "model": "model", "thread_id": "thread_id", "finish_reason": "status"}
-        facts: dict[str, Any] = {ours: run[theirs] for ours, theirs in names.items() if text(run.get(theirs))}
-        counts = usage(run.get("usage"))
-        yield Facts(facts | ({"usage": counts} if counts else {}))
+        ids = known(response_id=text(run.get("id")), thread_id=text(run.get("thread_id")))
+        status, counts = text(run.get("status")), usage(run.get("usage"))
+        yield Facts(ids | known(model=text(run.get("model")), finish_reason=status, usage=counts))
         if not self._asked and isinstance(run.get("tools"), list):
             yield offered(run)
-        if run.get("status") == "queued":
-            slot(self._exchange, NAME, text(run.get("id"))).clear()
         waiting = fields(fields(run.get("required_action")).get("submit_tool_outputs"))
         for ordinal, call in enumerate(rows(waiting.get("tool_calls"))):
             said = fields(call.get("function"))
@@ -91,10 +87,7 @@ class RunAssembly:
                 yield ResultSeen(result(call.get("id"), said["outputs"], name=kind, reported_by="provider"))
 
     def _first_sight(self, run: Any, call: Any) -> bool:
-        seen = slot(self._exchange, NAME, text(run))
-        new = text(call) not in seen
-        seen[text(call)] = 1
-        return new
+        return not shown_before(self._exchange, NAME, text(run), [text(call)], always=True)
 
 
 def _call(call: dict[str, Any], name: str, said: Any, where: ExecutedBy, ordinal: int) -> CallClosed:

@@ -35,7 +35,7 @@ class ChatAssembly:
         self._facts: dict[str, Any] = {}
 
     def request(self, exchange: Exchange) -> Iterable[Event]:
-        return request_events(exchange, fields(exchange.request_json), self._api)
+        return request_events(fields(exchange.request_json), self._api)
 
     def frame(self, frame: Frame) -> Iterator[Event]:
         data = frame.data

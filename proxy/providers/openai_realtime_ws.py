@@ -12,7 +12,7 @@ from typing import Any
 
 from proxy.events import Event, Facts, HistorySeen, ResultSeen
 from proxy.exchange import Ending, Exchange, Side
-from proxy.providers._calls import fields, rows, short, text
+from proxy.providers._calls import fields, known, rows, short, text
 from proxy.providers._responses_items import call_event, is_call, is_result, output_result, own_result
 from proxy.providers._responses_request import offered
 from proxy.providers._usage import usage
@@ -33,7 +33,7 @@ class RealtimeAssembly:
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
         model = exchange.request.target.partition("model=")[2].partition("&")[0]
-        yield Facts({"protocol": NAME} | ({"model": model} if model else {}))
+        yield Facts(known(protocol=NAME, model=model))
 
     def frame(self, frame: Frame) -> Iterator[Event]:
         data = frame.data
@@ -59,7 +59,7 @@ class RealtimeAssembly:
         item = fields(data.get("item"))
         if kind in ("session.created", "session.updated"):
             session = fields(data.get("session"))
-            yield Facts({"session_ids": {"session.id": session["id"]}} if text(session.get("id")) else {})
+            yield Facts(known(session_ids=known(**{"session.id": text(session.get("id"))})))
         elif kind == "response.output_item.added" and is_call(text(item.get("type"))):
             if len(self._open) < OPEN_CAP:
                 self._open[item.get("id")] = item
@@ -90,9 +90,8 @@ class RealtimeAssembly:
                 yield from self._tell(item, complete=item.get("status") != "incomplete")
         for key in list(self._open):
             yield from self._tell(self._filled(key), complete=False)
-        counts = usage(response.get("usage"))
-        facts = {"response_id": text(response.get("id")), "finish_reason": text(response.get("status"))}
-        yield Facts(facts | ({"usage": counts} if counts else {}))
+        id_, status = text(response.get("id")), text(response.get("status"))
+        yield Facts(known(response_id=id_, finish_reason=status, usage=usage(response.get("usage"))))
         self._batch, self._count = self._batch + 1, 0
         self._parts.clear()
 
