@@ -38,7 +38,7 @@ def assemble_case(folder: Path, *, detect: bool = False, shared: dict[str, Any] 
     events: list[Event] = []
     api: str | None = None
     told = _Told()
-    for exchange, body in _exchanges(folder, meta, None if detect else meta.get("wire_api") or meta.get("api")):
+    for exchange, body in exchanges(folder, meta, None if detect else meta.get("wire_api") or meta.get("api")):
         assembler = ExchangeAssembler(exchange, memory)
         events += told.new(replay(assembler, body, exchange.request_json))
         api = assembler.api or api
@@ -172,7 +172,7 @@ _NOT_TOOLS = frozenset({"context", "question"})
 _SAID = frozenset({Outcome.OK, Outcome.ERROR, Outcome.CANCELLED})
 
 
-def _exchanges(folder: Path, meta: dict[str, Any], declared: str | None) -> Iterator[tuple[Exchange, bytes]]:
+def exchanges(folder: Path, meta: dict[str, Any], declared: str | None) -> Iterator[tuple[Exchange, bytes]]:
     requests = _requests(folder)
     for at, request in enumerate(requests):
         own = request.get("response")
