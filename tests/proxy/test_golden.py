@@ -58,7 +58,9 @@ def replay_bytes(make, pieces):
     exchange, body = make()
     assembler = ExchangeAssembler(exchange, {})
     if exchange.response.status != 101:
-        return replay(assembler, body, exchange.request_json, lambda a, _: [e for p in pieces for e in a.response_body(p)])
+        return replay(
+            assembler, body, exchange.request_json, lambda a, _: [e for p in pieces for e in a.response_body(p)]
+        )
     events = assembler.request_end() + assembler.response_head(exchange.response)
     for frame in dialogue(body):
         coded = message(json.dumps(frame.data, ensure_ascii=False).encode(), masked=frame.side is Side.REQUEST)
@@ -73,7 +75,7 @@ def test_exactly_one_provider_claims_it(case):
     ranked = claims(*settled_on(exchange, body))
     best = ranked[0][0]
     rivals = {p.dialect_of or p.name for rank, p in ranked if rank >= best - 1}
-    assert best >= SHAPE
+    assert best >= SHAPE or ranked[0][1].name == "generic"  # the last resort only ever guesses
     assert rivals == {expected(case)["api"]}
 
 
@@ -94,4 +96,4 @@ def settled_on(exchange, body):
 
 def test_every_provider_has_a_golden_case():
     told = {c.parent.name for c in CASES}
-    assert {p.name for p in providers() if not p.name.startswith("generic")} <= told
+    assert {p.name for p in providers()} <= told
