@@ -1,0 +1,149 @@
+"""Read one library call: its table entry and its arguments in, effects and a value out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from classifiers.code.constants import fold
+from classifiers.code.library import Known
+from classifiers.code.readers import READERS
+from classifiers.code.values import UNKNOWN, Value, taints, unknown
+from classifiers.effects import Certainty, Domain, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.gather import tagged
+from classifiers.templates import Given, fill_all
+
+if TYPE_CHECKING:
+    from classifiers.code.interpret import Interpreter
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One call: who reads it, what is called, with what, where."""
+
+    reader: Interpreter
+    func: Value
+    args: Sequence[Value]
+    named: dict[str, Value]
+    span: tuple[int, int]
+
+    @property
+    def own(self) -> Value:
+        """The object a method is called on, as far as it is known."""
+        held = self.func.data
+        return held if isinstance(held, Value) else replace(self.func, known=held is not None, ref="")
+
+    def argument(self, key: Any) -> Value | None:
+        """``0``, ``name`` or ``0|name``; ``self`` is the object of the method; ``-1`` is the last."""
+        for word in str(key).split("|"):
+            if word == "self":
+                return self.own
+            if word.lstrip("-").isdigit():
+                index = int(word)
+                if -len(self.args) <= index < len(self.args):
+                    return self.args[index]
+            elif word in self.named:
+                return self.named[word]
+            elif self.args and isinstance(self.args[-1].data, dict) and word in self.args[-1].data:
+                found = self.args[-1].data[word]
+                return found if isinstance(found, Value) else UNKNOWN
+        return None
+
+    @property
+    def taint(self) -> frozenset[int]:
+        return taints(self.func, *self.args, *self.named.values())
+
+    @property
+    def raw(self) -> str:
+        return self.reader.text[self.span[0] : self.span[1]][:200]
+
+
+def make_call(site: Site) -> Value:
+    """The value the call gives back; its effects go to the reader's Gather."""
+    known = _known(site)
+    if known is None:
+        return _stranger(site)
+    before = len(site.reader.out.effects)
+    if known.mark:
+        site.reader.marks.add(known.mark)
+    made = _effects(site, known)
+    if known.open is not None:
+        site.reader.out.hide(known.open, site.span, site.raw)
+    returned = READERS[known.run](site, known) if known.run else None
+    made |= frozenset(range(before, len(site.reader.out.effects)))
+    _flows(site, made)
+    if returned is not None:
+        return replace(returned, taint=returned.taint | made)
+    return _result(site, known, made)
+
+
+def _known(site: Site) -> Known | None:
+    library = site.reader.library
+    name = site.func.ref
+    found = library.call(name) if name else None
+    if found is None and "." in name:
+        method = name.rpartition(".")[2]
+        found = library.methods.get(method)
+        if found is None and (name.startswith("?.") or site.func.known):
+            return Known()
+    return found
+
+
+def _stranger(site: Site) -> Value:
+    """Code nobody described: a value of our own that is called, or a function of an unknown module."""
+    name = site.func.ref
+    if not name:
+        return unknown(site.raw, site.func, *site.args)
+    head = name.partition(".")[0]
+    if head in {"?", ""} or (site.reader.language != "python" and not site.reader.library.knows_module(head)):
+        return unknown(site.raw, *site.args)
+    site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    return unknown(site.raw, *site.args)
+
+
+def _effects(site: Site, known: Known) -> frozenset[int]:
+    out = site.reader.out
+
+    def lookup(key: str) -> Given | None:
+        value = site.argument(key)
+        if value is None:
+            return None
+        return Given(value.text if value.text is not None else _plain(value), value.raw or site.raw)
+
+    decoded = any(v.decoded for v in site.args)
+    found = fill_all(known.effects, lookup, site.reader.context)
+    return frozenset(out.put(replace(e, certainty=Certainty.DECODED) if decoded else e, site.span) for e in found)
+
+
+def _plain(value: Value) -> str | None:
+    return str(value.data) if value.known and isinstance(value.data, int) else None
+
+
+def _flows(site: Site, made: frozenset[int]) -> None:
+    """What came in by the arguments and goes out, or is run, by this call."""
+    out = site.reader.out
+    sources = [(i, out.effects[i]) for i in sorted(site.taint) if i < len(out.effects)]
+    for sink in sorted(made):
+        effect = out.effects[sink]
+        for index, source in sources:
+            if effect.action is Verb.SEND and source.domain is Domain.SECRETS:
+                out.effects[sink] = tagged(out.effects[sink], Tag.EXFILTRATION)
+                out.flow(FlowKind.EXFILTRATION, index, sink)
+            elif effect.action is Verb.EXECUTE and source.action is Verb.RECEIVE:
+                out.effects[sink] = tagged(out.effects[sink], Tag.REMOTE_CODE)
+                out.flow(FlowKind.REMOTE_CODE, index, sink)
+
+
+def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
+    taint = site.taint | made
+    if known.value == "own":
+        own = site.own
+        return replace(own, ref=site.func.ref.rpartition(".")[0], taint=own.taint | taint)
+    if known.value:
+        value = fold(known.value, site.own, list(site.args), site.raw)
+        return replace(value, taint=value.taint | taint)
+    if known.returns:
+        first = site.argument("0")
+        return Value(ref=known.returns, raw=site.raw, taint=taint, data=first.text if first is not None else None)
+    return Value(raw=site.raw, taint=taint)

@@ -1,0 +1,142 @@
+"""Fold constants: values in, a value out. Unknown parts keep the raw text and the taint."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from urllib.parse import unquote
+
+from classifiers.code.values import Value, constant, hole, taints, unknown
+
+MAX_TEXT = 100_000
+
+
+def join(parts: Sequence[Value], raw: str) -> Value:
+    """Interpolation and concatenation of text."""
+    if all(p.known and not isinstance(p.data, list | dict) for p in parts):
+        text = "".join(p.text if p.text is not None else str(p.data) for p in parts)
+        if len(text) <= MAX_TEXT:
+            return constant(text, taints(*parts), decoded=any(p.decoded for p in parts))
+    return replace(unknown(raw, *parts), shape="".join(hole(p) for p in parts)[:MAX_TEXT])
+
+
+def binary(op: str, left: Value, right: Value, raw: str) -> Value:
+    if op == "/" and left.ref == "Path" and right.text is not None:
+        return path(posixpath.join(left.text, right.text) if left.text is not None else None, raw, left, right)
+    if op == "+" and left.known and right.known:
+        if isinstance(left.data, list) and isinstance(right.data, list):
+            return Value(known=True, data=left.data + right.data, raw=raw, taint=taints(left, right))
+        if left.text is not None or right.text is not None:
+            return join((left, right), raw)
+    if op == "+" and (left.text is not None or right.text is not None or left.shape or right.shape):
+        return join((left, right), raw)
+    if op == "%" and left.text is not None:
+        return _percent(left.text, right, raw)
+    return unknown(raw, left, right)
+
+
+def path(text: str | None, raw: str, *sources: Value) -> Value:
+    """A path object: its methods are ``Path.<name>``."""
+    return Value(known=text is not None, data=text, ref="Path", raw=raw, taint=taints(*sources))
+
+
+def fold(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
+    """The constant result of a library call of this kind (``value:`` in the tables); unknown when it cannot be said.
+
+    ``own``: the object whose method it is.
+    """
+    if kind in _TEXT_KINDS:
+        given = [own, *args] if own.known else list(args)
+        texts = [v.text for v in given if v.known and v.text is not None]
+        if len(texts) == len(given) and texts:
+            try:
+                found = _TEXT_KINDS[kind](texts)
+            except (ValueError, binascii.Error, UnicodeError, IndexError, LookupError):
+                return unknown(raw, own, *args)
+            if found is not None and len(found) <= MAX_TEXT:
+                return constant(found, taints(own, *args), decoded=kind in _DECODING or any(v.decoded for v in given))
+    if kind == "path":
+        parts = [v.text for v in args]
+        known = [p for p in parts if p is not None]
+        return path(
+            posixpath.join(*known) if known and len(known) == len(parts) else "." if not args else None, raw, *args
+        )
+    if kind == "same" and args:
+        return args[0]
+    if kind == "own":
+        return own
+    if kind == "home":
+        return path("~", raw)
+    if kind == "list_join" and args and args[0].known and isinstance(args[0].data, list) and own.text is not None:
+        items = args[0].data
+        if all(i.text is not None for i in items):
+            return constant(own.text.join(i.text for i in items), taints(own, *args))
+    if kind == "join_list" and own.known and isinstance(own.data, list):
+        comma = (args[0].text if args else None) or ","
+        if all(i.text is not None for i in own.data):
+            return constant(comma.join(i.text for i in own.data), taints(own, *args))
+    if kind == "chr" and args and all(a.known and isinstance(a.data, int) and 0 <= a.data < 0x110000 for a in args):
+        return constant("".join(chr(a.data) for a in args), taints(*args), decoded=True)
+    if kind == "split" and own.text is not None:
+        glue = args[0].text if args else None
+        pieces = own.text.split(glue) if glue else own.text.split()
+        return Value(known=True, data=[constant(p) for p in pieces], raw=raw, taint=taints(own))
+    if kind == "format" and own.text is not None:
+        return _format(own.text, args, raw)
+    if kind == "parent" and own.text is not None:
+        return path(posixpath.dirname(own.text) or ".", raw, own)
+    if kind == "path_join" and own.text is not None and all(a.text is not None for a in args):
+        return path(posixpath.join(own.text, *[a.text or "" for a in args]), raw, own, *args)
+    return unknown(raw, own, *args)
+
+
+def _percent(text: str, right: Value, raw: str) -> Value:
+    values = right.data if right.known and isinstance(right.data, list) else [right]
+    if not all(isinstance(v, Value) and v.known for v in values):
+        return replace(unknown(raw, right), shape=re.sub(r"%[-\d.]*[sdrif]", "$ARG", text))
+    try:
+        return constant(text % tuple(v.data for v in values), right.taint)
+    except (TypeError, ValueError, OverflowError, MemoryError):
+        return unknown(raw, right)
+
+
+def _format(text: str, args: Sequence[Value], raw: str) -> Value:
+    if not all(a.known for a in args) or any(c in text for c in ":!.["):
+        return replace(unknown(raw, *args), shape=re.sub(r"\{[^{}]*\}", "$ARG", text))
+    try:
+        return constant(text.format(*[a.data for a in args]), taints(*args))
+    except (LookupError, ValueError, TypeError):
+        return unknown(raw, *args)
+
+
+def _b64(texts: list[str]) -> str:
+    raw = texts[0].strip().translate(str.maketrans("-_", "+/"))
+    return base64.b64decode(raw + "=" * (-len(raw) % 4)).decode("utf-8")
+
+
+_TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
+    "b64": _b64,
+    "hex": lambda texts: bytes.fromhex(texts[0]).decode("utf-8"),
+    "rot13": lambda texts: codecs.decode(texts[0], "rot13"),
+    "codec": lambda texts: (
+        codecs.decode(texts[0], "rot13") if "rot" in texts[-1] else _b64(texts) if "64" in texts[-1] else None
+    ),
+    "text": lambda texts: texts[0],
+    "reverse": lambda texts: texts[0][::-1],
+    "lower": lambda texts: texts[0].lower(),
+    "upper": lambda texts: texts[0].upper(),
+    "strip": lambda texts: texts[0].strip(),
+    "replace": lambda texts: texts[0].replace(texts[1], texts[2]),
+    "unquote": lambda texts: unquote(texts[0]),
+    "concat": "".join,
+    "text_join": lambda texts: posixpath.join(*texts),
+    "dirname": lambda texts: posixpath.dirname(texts[0]),
+    "basename": lambda texts: posixpath.basename(texts[0]),
+    "normpath": lambda texts: posixpath.normpath(texts[0]),
+}
+_DECODING = frozenset({"b64", "hex", "rot13", "codec"})

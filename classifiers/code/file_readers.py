@@ -1,0 +1,94 @@
+"""Calls that name files: open with a mode, load and save by name, change of directory."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.code.handing import role_of
+from classifiers.code.library import Known
+from classifiers.code.run_readers import http, shell
+from classifiers.code.values import Value
+from classifiers.effects import Domain, Effect, OpaqueReason, Reversibility, Verb
+from classifiers.paths import canonical, is_stream, known_to_exist, located
+
+if TYPE_CHECKING:
+    from classifiers.code.calls import Site
+
+_REVERSIBLE = {
+    Verb.READ: Reversibility.READ_ONLY,
+    Verb.CREATE: Reversibility.REVERSIBLE,
+    Verb.MODIFY: Reversibility.UNKNOWN,
+}
+
+
+def file(site: Site, known: Known) -> Value | None:
+    """open(path, mode): the mode says what happens to what is there."""
+    path, mode = role_of(site, known, "path"), role_of(site, known, "mode")
+    flags = mode.text if mode is not None else known.roles.get("default", "r")
+    out, context = site.reader.out, site.reader.context
+    if path is None or (path.known and not isinstance(path.data, str | bytes)):
+        return Value(ref="file", raw=site.raw)
+    if flags is None:
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+        flags = "r+"
+    if path.text is not None and is_stream(path.text):
+        return Value(ref="file", raw=site.raw)
+    if (path.text is not None and path.text.startswith(("|", "-|"))) or (path.text or "").endswith("|"):
+        return shell(site, replace(known, roles={"command": known.roles["path"]}))
+    for verb, destructive in _modes(flags):
+        certain = bool(
+            destructive is None and path.text is not None and known_to_exist(canonical(path.text), context.home)
+        )
+        effect = Effect(
+            Domain.FILESYSTEM,
+            verb,
+            path.text,
+            None if path.text is not None else path.raw or site.raw,
+            True if certain else destructive,
+            _REVERSIBLE[verb],
+        )
+        out.put(located(effect, context) if path.text is not None else effect, site.span)
+    return Value(ref="file", raw=site.raw, taint=site.taint, data=path.text)
+
+
+def load(site: Site, known: Known) -> Value | None:
+    """A file or a URL by name, as data libraries take either."""
+    path = role_of(site, known, "path")
+    if path is None or (path.known and path.text is None) or path.ref in {"file", "Response"}:
+        return None
+    if path.text is not None and re.match(r"\w+://", path.text):
+        return http(site, replace(known, roles={"method": "GET", "url": known.roles["path"]}))
+    file(site, replace(known, roles={"path": known.roles["path"], "default": "r"}))
+    return Value(raw=site.raw, taint=site.taint)
+
+
+def save(site: Site, known: Known) -> Value | None:
+    """A file written whole; without a name the text is given back instead."""
+    path = role_of(site, known, "path")
+    if path is None or (path.known and path.text is None) or path.ref == "file":
+        return None
+    return file(site, replace(known, roles={"path": known.roles["path"], "default": "w"}))
+
+
+def chdir(site: Site, known: Known) -> Value | None:
+    """What follows is relative to there."""
+    path = role_of(site, known, "path")
+    reader = site.reader
+    text = None if path is None else path.text
+    cwd = None if text is None else canonical(text, reader.context.cwd, reader.context.home)
+    reader.context = replace(reader.context, cwd=cwd)
+    return None
+
+
+def _modes(flags: str) -> list[tuple[Verb, bool | None]]:
+    if flags.startswith((">>", "a")):
+        return [(Verb.MODIFY, False)]
+    if flags.startswith((">", "w")):
+        return [(Verb.MODIFY, None)]
+    if flags.startswith("x"):
+        return [(Verb.CREATE, False)]
+    if "+" in flags:
+        return [(Verb.READ, False), (Verb.MODIFY, False)]
+    return [(Verb.READ, False)]

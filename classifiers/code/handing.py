@@ -1,0 +1,51 @@
+"""Hand an argument to another surface, and bring its effects back to the call."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from classifiers.code.library import Known
+from classifiers.code.values import Value, hole
+from classifiers.effects import Certainty, OpaqueReason
+from classifiers.surface import CallParts, surface_named
+
+if TYPE_CHECKING:
+    from classifiers.code.calls import Site
+
+MAX_DEPTH = 6
+
+
+def role_of(site: Site, known: Known, role: str) -> Value | None:
+    key = known.roles.get(role)
+    return None if key is None else site.argument(key)
+
+
+def to_surface(site: Site, name: str, values: dict[str, Any], given: Value) -> Value | None:
+    out = site.reader.out
+    reader = surface_named(name)
+    depth = len(site.reader.reading) + 1
+    if reader is None or depth > MAX_DEPTH:
+        out.hide(OpaqueReason.DEPTH_CAP if reader else OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+        return None
+    action = reader.classify(CallParts(name, values, depth=depth), site.reader.context)
+    if action is None:
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+        return None
+    made = out.absorb(action, span=site.span, certainty=Certainty.DECODED if given.decoded else None)
+    return Value(raw=site.raw, taint=site.taint | frozenset(made))
+
+
+def literal_words(value: Value) -> list[str] | None:
+    """A literal vector of known words."""
+    if not (value.known and isinstance(value.data, list) and value.data):
+        return None
+    texts = [str(v.data) if v.known and isinstance(v.data, int) else v.text for v in value.data]
+    return None if None in texts else [t for t in texts if t is not None]
+
+
+def spelled(value: Value) -> str | None:
+    """A vector with unknown members as shell text, the unknown ones as variables."""
+    if not (value.known and isinstance(value.data, list) and value.data):
+        return None
+    return " ".join(shlex.quote(v.text) if v.text is not None else f'"{hole(v)}"' for v in value.data)

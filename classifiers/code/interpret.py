@@ -1,0 +1,261 @@
+"""Read a program without running it: the program form in, effects out, constants carried along.
+
+Statements are read in order; a function's body is read when it is called or handed on, with the arguments known there.
+Bounded by steps, depth and the clock of the Gather.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from classifiers.code import ir
+from classifiers.code.calls import Site, make_call
+from classifiers.code.constants import binary, join
+from classifiers.code.library import Library
+from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
+from classifiers.context import Context
+from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.gather import Gather
+
+MAX_STEPS = 60_000
+MAX_DEPTH = 12
+MAX_TURNS = 24  # of a loop over a literal list
+
+
+class Interpreter:
+    def __init__(self, text: str, library: Library, language: str, context: Context, out: Gather) -> None:
+        self.text, self.library, self.language, self.context, self.out = text, library, language, context, out
+        self.scopes: list[dict[str, Value]] = [{}]
+        self.methods: dict[str, ir.Function] = {}
+        self.reading: list[ir.Function] = []
+        self.read: set[int] = set()
+        self.marks: set[str] = set()
+        self.steps = 0
+
+    def run(self, nodes: Sequence[ir.Node]) -> Value:
+        """Read statements in order; the value is that of the last return, or of the last expression."""
+        self.hoist(nodes)
+        value = UNKNOWN
+        for node in nodes:
+            value = self.value(node)
+            if isinstance(node, ir.Return):
+                break
+        return value
+
+    def hoist(self, nodes: Iterable[ir.Node]) -> None:
+        for node in nodes:
+            if isinstance(node, ir.Function | ir.Class) and node.name:
+                self.bind(node.name, Value(function=node))
+                if isinstance(node, ir.Class):
+                    self.methods |= {m.name: m for m in node.methods}
+
+    def value(self, node: ir.Node | None) -> Value:
+        self.steps += 1
+        if node is None:
+            return UNKNOWN
+        if self.steps > MAX_STEPS or (self.steps % 256 == 0 and self.out.out_of_time()):
+            self.out.hide(OpaqueReason.SIZE_CAP, None, "the program is too long to read")
+            self.steps = MAX_STEPS + 1
+            return UNKNOWN
+        read: Value = _READERS[type(node)](self, node)
+        return read
+
+    def values(self, nodes: Iterable[ir.Node]) -> list[Value]:
+        return [self.value(node) for node in nodes]
+
+    # expressions
+
+    def const(self, node: ir.Const) -> Value:
+        return constant(node.value)
+
+    def name(self, node: ir.Name) -> Value:
+        for scope in reversed(self.scopes):
+            if node.id in scope:
+                return scope[node.id]
+        return Value(ref=node.id, raw=node.id)
+
+    def attr(self, node: ir.Attr) -> Value:
+        base = self.value(node.obj)
+        if base.ref:
+            return Value(ref=f"{base.ref}.{node.name}", raw=self.source(node), taint=base.taint, data=base.data)
+        return Value(ref=f"?.{node.name}", raw=self.source(node), taint=base.taint, data=base if base.known else None)
+
+    def call(self, node: ir.Call) -> Value:
+        func = self.value(node.func)
+        args, named = self.values(node.args), {key: self.value(value) for key, value in node.named}
+        for handed in (*args, *named.values()):
+            if isinstance(handed.function, ir.Function):
+                self.enter(handed.function, [])
+        if func.function is not None:
+            return self.enter(func.function, args, named)
+        method = func.ref.rpartition(".")[2]
+        if method in self.methods and not self.library.call(func.ref):
+            return self.enter(self.methods[method], [UNKNOWN, *args], named)
+        return make_call(Site(self, func, args, named, node.span))
+
+    def index(self, node: ir.Index) -> Value:
+        base, key = self.value(node.obj), self.value(node.key)
+        if base.known and key.known and isinstance(base.data, list | dict | str):
+            try:
+                found = base.data[key.data]
+            except (LookupError, TypeError):
+                return unknown(self.source(node), base)
+            return found if isinstance(found, Value) else constant(found, base.taint)
+        if base.ref:
+            known = self.library.call(f"{base.ref}[]")
+            if known is not None:
+                return make_call(Site(self, Value(ref=f"{base.ref}[]"), [key], {}, node.span))
+            member = f".{key.text}" if key.text else ""
+            return Value(ref=base.ref + member, raw=self.source(node), taint=taints(base, key))
+        return unknown(self.source(node), base)
+
+    def join(self, node: ir.Join) -> Value:
+        return join(self.values(node.parts), self.source(node))
+
+    def binary(self, node: ir.Binary) -> Value:
+        return binary(node.op, self.value(node.left), self.value(node.right), self.source(node))
+
+    def sequence(self, node: ir.Sequence) -> Value:
+        return Value(known=True, data=self.values(node.items), raw=self.source(node), taint=self.taint_of(node.items))
+
+    def table(self, node: ir.Table) -> Value:
+        found = {key: self.value(value) for key, value in node.items}
+        return Value(known=True, data=found, raw=self.source(node), taint=taints(*found.values()))
+
+    def function(self, node: ir.Function) -> Value:
+        if node.name:
+            self.bind(node.name, Value(function=node))
+        return Value(function=node)
+
+    def klass(self, node: ir.Class) -> Value:
+        self.hoist([node])
+        self.values(node.body)
+        return UNKNOWN
+
+    def other(self, node: ir.Other) -> Value:
+        return unknown(self.source(node), *self.values(node.parts))
+
+    def command(self, node: ir.Command) -> Value:
+        return make_call(Site(self, Value(ref="__shell__"), [self.value(node.text)], {}, node.span))
+
+    # statements
+
+    def assign(self, node: ir.Assign) -> Value:
+        value = self.value(node.value)
+        for target in node.targets:
+            self.bind_target(target, value)
+        return value
+
+    def imported(self, node: ir.Import) -> Value:
+        self.bind(node.alias, Value(ref=node.name, raw=node.name))
+        if node.name.startswith(".") or (self.language == "python" and not self.is_known_module(node.name)):
+            module = node.name.lstrip(".").partition(".")[0] or "project"
+            self.out.add(Domain.CODE, Verb.EXECUTE, module, span=node.span, destructive=None)
+            self.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, node.span, f"module {module}")
+        return UNKNOWN
+
+    def branch(self, node: ir.If) -> Value:
+        test = self.value(node.test)
+        truth = bool(test.data) if test.known and not isinstance(test.data, list | dict) else None
+        if truth is not False:
+            self.run(node.body)
+        if truth is not True:
+            self.run(node.orelse)
+        return UNKNOWN
+
+    def loop(self, node: ir.Loop) -> Value:
+        items = self.value(node.items)
+        turns: list[Any] = [UNKNOWN if not items.known else None]
+        if items.known and isinstance(items.data, list):
+            turns = items.data[:MAX_TURNS] + ([UNKNOWN] if len(items.data) > MAX_TURNS else [])
+        elif items.known or items.taint or items.ref:
+            turns = [unknown(items.raw, items)]
+        for turn in turns:
+            if node.target is not None:
+                self.bind_target(node.target, turn if isinstance(turn, Value) else UNKNOWN)
+            self.run(node.body)
+        return UNKNOWN
+
+    def returned(self, node: ir.Return) -> Value:
+        return self.value(node.value)
+
+    # what the readers share
+
+    def enter(self, node: ir.Function | ir.Class, args: list[Value], named: dict[str, Value] | None = None) -> Value:
+        """Read a body with these arguments; a body being read already, or too deep, is not read again."""
+        if isinstance(node, ir.Class):
+            made = next((m for m in node.methods if m.name in {"__init__", "constructor", "initialize"}), None)
+            return self.enter(made, [UNKNOWN, *args], named) if made else UNKNOWN
+        if node in self.reading or len(self.reading) >= MAX_DEPTH:
+            return UNKNOWN
+        self.reading.append(node)
+        self.read.add(id(node))
+        self.scopes.append(
+            {**dict.fromkeys(node.params, UNKNOWN), **dict(zip(node.params, args, strict=False)), **(named or {})}
+        )
+        try:
+            return self.run(node.body)
+        finally:
+            self.scopes.pop()
+            self.reading.pop()
+
+    def bind(self, name: str, value: Value) -> None:
+        self.scopes[-1][name] = value
+
+    def bind_target(self, target: ir.Node, value: Value) -> None:
+        match target:
+            case ir.Name():
+                self.bind(target.id, value)
+            case ir.Sequence():
+                parts = value.data if value.known and isinstance(value.data, list) else []
+                for i, item in enumerate(target.items):
+                    self.bind_target(item, parts[i] if i < len(parts) else unknown("", value))
+            case ir.Index() | ir.Attr():
+                base = self.value(target.obj)
+                known = self.library.call(f"{base.ref}[]=") if base.ref else None
+                if known is not None:
+                    key = self.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
+                    make_call(Site(self, Value(ref=f"{base.ref}[]="), [key, value], {}, target.span))
+            case _:
+                pass
+
+    def is_known_module(self, name: str) -> bool:
+        head = name
+        while head:
+            if self.library.knows_module(head) or head in self.library.calls:
+                return True
+            head = head.rpartition(".")[0]
+        return False
+
+    def taint_of(self, nodes: Iterable[ir.Node]) -> frozenset[int]:
+        found: frozenset[int] = frozenset()
+        for node in nodes:
+            if isinstance(node, ir.Name):
+                found |= self.name(node).taint
+        return found
+
+    def source(self, node: ir.Node) -> str:
+        return self.text[node.span[0] : node.span[1]][:200]
+
+
+_READERS: dict[type[Any], Any] = {
+    ir.Const: Interpreter.const,
+    ir.Name: Interpreter.name,
+    ir.Attr: Interpreter.attr,
+    ir.Call: Interpreter.call,
+    ir.Index: Interpreter.index,
+    ir.Join: Interpreter.join,
+    ir.Binary: Interpreter.binary,
+    ir.Sequence: Interpreter.sequence,
+    ir.Table: Interpreter.table,
+    ir.Function: Interpreter.function,
+    ir.Class: Interpreter.klass,
+    ir.Assign: Interpreter.assign,
+    ir.Import: Interpreter.imported,
+    ir.If: Interpreter.branch,
+    ir.Loop: Interpreter.loop,
+    ir.Return: Interpreter.returned,
+    ir.Command: Interpreter.command,
+    ir.Other: Interpreter.other,
+}

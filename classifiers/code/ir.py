@@ -1,0 +1,152 @@
+"""The small program form every language is brought to before it is read: expressions and statements with spans.
+
+In: a front end's syntax tree. Out: these nodes. Spans are code points of the program's text. What a front end has no
+node for is ``Other``: its parts are read, its value is unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    span: Span
+    value: Any  # str, bytes, int, float, bool or None
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    span: Span
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attr:
+    span: Span
+    obj: Node
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``named``: keyword arguments, or the keys of an options object given last."""
+
+    span: Span
+    func: Node
+    args: tuple[Node, ...] = ()
+    named: tuple[tuple[str, Node], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    span: Span
+    obj: Node
+    key: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Text put together: concatenation, interpolation."""
+
+    span: Span
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    span: Span
+    op: str
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    span: Span
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    span: Span
+    items: tuple[tuple[str, Node], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A definition or a closure. ``name`` is empty for a closure."""
+
+    span: Span
+    name: str
+    params: tuple[str, ...]
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    span: Span
+    name: str
+    methods: tuple[Function, ...]
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    span: Span
+    targets: tuple[Node, ...]
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """``alias`` is bound to the module or member ``name`` (dotted)."""
+
+    span: Span
+    name: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    span: Span
+    test: Node
+    body: tuple[Node, ...]
+    orelse: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    span: Span
+    target: Node | None
+    items: Node | None
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    span: Span
+    value: Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Text handed to the system's shell: back-ticks, ``!`` lines of notebooks."""
+
+    span: Span
+    text: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    span: Span
+    parts: tuple[Node, ...] = ()
+
+
+Node = (
+    Const | Name | Attr | Call | Index | Join | Binary | Sequence | Table | Function | Class | Assign | Import | If
+    | Loop | Return | Command | Other
+)  # fmt: skip

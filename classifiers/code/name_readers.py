@@ -1,0 +1,76 @@
+"""Calls that find code by name: members, modules, and the operations of cloud clients."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.code.library import Known
+from classifiers.code.values import Value
+from classifiers.effects import Domain, OpaqueReason, Verb
+
+if TYPE_CHECKING:
+    from classifiers.code.calls import Site
+
+# The first word of a cloud client's method, and what it does.
+_VERBS: tuple[tuple[str, Verb, bool | None], ...] = (
+    ("get list describe head lookup search scan query batch select download", Verb.READ, False),
+    ("delete terminate remove purge deregister destroy drop", Verb.DELETE, True),
+    ("create run register allocate import start copy publish send invoke", Verb.CREATE, False),
+    ("put update modify set upload attach tag enable associate restore", Verb.MODIFY, None),
+    ("stop reboot disable cancel detach", Verb.CONTROL, None),
+    ("add authorize grant allow", Verb.GRANT, False),
+)
+_HARMLESS_VERBS = (
+    "generate can all filter limit load reload page pages collections items close exceptions meta waiter paginate wait"
+)
+_RESOURCES = (
+    "Bucket TableName FunctionName SecretId DBInstanceIdentifier QueueUrl TopicArn RoleName UserName Name StackName "
+    "ClusterName KeyId RepositoryName PolicyArn"
+)
+
+
+def verb(site: Site, known: Known) -> Value | None:
+    """Cloud clients: ``client("s3").delete_bucket(Bucket=…)``; the method's first word is the operation."""
+    name = site.func.ref.rpartition(".")[2]
+    service = site.own.text or "*"
+    resource = next((v.text for k, v in site.named.items() if k in _RESOURCES.split() and v.text), None)
+    target = f"{known.roles.get('prefix', 'aws:*:*')}:{service}:{resource or '*'}"
+    action, destructive = _verb_of(re.split(r"_|(?=[A-Z])", name)[0].lower())
+    if action is None:
+        return replace(site.own, ref=site.func.ref.partition(".")[0], taint=site.taint)
+    domain = Domain.SECRETS if service in {"secretsmanager", "ssm"} and action is Verb.READ else Domain.CLOUD
+    site.reader.out.add(domain, action, target, span=site.span, where="provider", destructive=destructive)
+    return Value(raw=site.raw, taint=site.taint)
+
+
+def member(site: Site, _known: Known) -> Value | None:
+    """getattr(module, name): a name that is known is the member itself, another could be any."""
+    base, name = site.argument("0"), site.argument("1")
+    if base is None or name is None or not base.ref:
+        return None
+    if name.text is not None:
+        return Value(ref=f"{base.ref}.{name.text}", raw=site.raw, taint=site.taint)
+    if site.reader.library.call(base.ref) is None:
+        site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    return None
+
+
+def module(site: Site, _known: Known) -> Value | None:
+    """__import__(name), require(name): a library we know is bound, another module is code we have not read."""
+    name = site.argument("0")
+    text = None if name is None else name.text
+    text = (text or "").removeprefix("node:")
+    if text and site.reader.is_known_module(text):
+        return Value(ref=text.replace("/", "."), raw=site.raw)
+    site.reader.out.add(Domain.CODE, Verb.EXECUTE, text or None, target_raw=site.raw, span=site.span, destructive=None)
+    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, f"module {text or site.raw}")
+    return Value(raw=site.raw)
+
+
+def _verb_of(word: str) -> tuple[Verb | None, bool | None]:
+    for words_, action, destructive in _VERBS:
+        if word in words_.split():
+            return action, destructive
+    return (Verb.MODIFY, None) if word not in _HARMLESS_VERBS.split() else (None, False)

@@ -1,0 +1,195 @@
+"""Python's front end: text in, program form out, by the standard library's own parser.
+
+Notebook lines (``!pip install x``, ``%cd d``, ``%%bash``) are read as what they run. Raises SyntaxError.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from itertools import accumulate
+
+from classifiers.code import ir
+
+_SHELL_LINE = re.compile(r"^(\s*)!(.*)$")
+_MAGIC = re.compile(r"^\s*%(\w+)\s*(.*)$")
+
+
+def parse(text: str) -> list[ir.Node]:
+    """Raises SyntaxError, or ValueError for a null byte."""
+    if re.search(r"^\s*[!%]", text, re.MULTILINE):
+        text = _without_magics(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    return _Reader(text).block(tree.body)
+
+
+def _without_magics(text: str) -> str:
+    """Notebook lines as calls of two names nobody else has, kept on their own lines."""
+    if text.lstrip().startswith(("%%bash", "%%sh", "%%script")):
+        return f"__shell__({text.lstrip().partition(chr(10))[2]!r})"
+    out = []
+    for line in text.split("\n"):
+        shell, magic = _SHELL_LINE.match(line), _MAGIC.match(line)
+        if shell is not None:
+            line = f"{shell.group(1)}__shell__({shell.group(2)!r})"  # noqa: PLW2901 - the line as Python
+        elif magic is not None:
+            name, rest = magic.groups()
+            command = f"{name} {rest}" if name in {"cd", "pip", "conda", "mkdir", "rm", "cp", "mv", "ls", "cat"} else ""
+            line = f"__shell__({(rest if name in {'sx', 'system'} else command)!r})"  # noqa: PLW2901 - the line as Python
+        out.append(line)
+    return "\n".join(out)
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        lines = text.split("\n")
+        self.starts = [0, *accumulate(len(line) + 1 for line in lines)]
+        self.ascii = text.isascii()
+        self.lines = lines
+
+    def span(self, node: ast.AST) -> ir.Span:
+        line, end = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1) or 1
+        return self.at(line, getattr(node, "col_offset", 0)), self.at(end, getattr(node, "end_col_offset", 0) or 0)
+
+    def at(self, line: int, column: int) -> int:
+        """Code points: the parser counts UTF-8 bytes."""
+        line = min(line, len(self.lines))
+        if not self.ascii:
+            column = len(self.lines[line - 1].encode()[:column].decode("utf-8", "ignore"))
+        return self.starts[line - 1] + column
+
+    def block(self, body: list[ast.stmt]) -> list[ir.Node]:
+        return [node for statement in body for node in self.statement(statement)]
+
+    def statement(self, node: ast.stmt) -> list[ir.Node]:
+        span = self.span(node)
+        match node:
+            case ast.Import():
+                return [
+                    ir.Import(
+                        span, a.name if a.asname else a.name.partition(".")[0], a.asname or a.name.partition(".")[0]
+                    )
+                    for a in node.names
+                ]
+            case ast.ImportFrom():
+                module = "." * node.level + (node.module or "")
+                return [ir.Import(span, f"{module}.{a.name}", a.asname or a.name) for a in node.names]
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                return [*self.exprs(node.decorator_list), self.function(node.name, node.args, node.body, span)]
+            case ast.ClassDef():
+                methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
+                rest = [s for s in node.body if s not in methods]
+                made = tuple(self.function(m.name, m.args, m.body, self.span(m)) for m in methods)
+                return [ir.Class(span, node.name, made, tuple(self.block(rest)))]
+            case ast.Assign():
+                return [ir.Assign(span, tuple(self.exprs(node.targets)), self.expr(node.value))]
+            case ast.AnnAssign() if node.value is not None:
+                return [ir.Assign(span, (self.expr(node.target),), self.expr(node.value))]
+            case ast.AugAssign():
+                target = self.expr(node.target)
+                joined = ir.Binary(span, "+" if isinstance(node.op, ast.Add) else "?", target, self.expr(node.value))
+                return [ir.Assign(span, (target,), joined)]
+            case ast.If():
+                return [ir.If(span, self.expr(node.test), tuple(self.block(node.body)), tuple(self.block(node.orelse)))]
+            case ast.For() | ast.AsyncFor():
+                loop = ir.Loop(span, self.expr(node.target), self.expr(node.iter), tuple(self.block(node.body)))
+                return [loop, *self.block(node.orelse)]
+            case ast.While():
+                return [ir.If(span, self.expr(node.test), tuple(self.block(node.body)), tuple(self.block(node.orelse)))]
+            case ast.With() | ast.AsyncWith():
+                return [*(self.with_item(item) for item in node.items), *self.block(node.body)]
+            case ast.Try() | ast.TryStar():
+                handlers = [s for h in node.handlers for s in self.block(h.body)]
+                return [*self.block(node.body), *handlers, *self.block(node.orelse), *self.block(node.finalbody)]
+            case ast.Return():
+                return [ir.Return(span, self.expr(node.value) if node.value else None)]
+            case ast.Expr():
+                return [self.expr(node.value)]
+            case ast.Match():
+                return [self.expr(node.subject), *(s for c in node.cases for s in self.block(c.body))]
+            case _:
+                return [ir.Other(span, tuple(self.children(node)))]
+
+    def with_item(self, item: ast.withitem) -> ir.Node:
+        value = self.expr(item.context_expr)
+        return value if item.optional_vars is None else ir.Assign(value.span, (self.expr(item.optional_vars),), value)
+
+    def function(self, name: str, args: ast.arguments, body: list[ast.stmt], span: ir.Span) -> ir.Function:
+        params = tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+        return ir.Function(span, name, params, tuple(self.block(body)))
+
+    def exprs(self, nodes: list[ast.expr]) -> list[ir.Node]:
+        return [self.expr(node) for node in nodes]
+
+    def expr(self, node: ast.expr) -> ir.Node:
+        span = self.span(node)
+        match node:
+            case ast.Constant():
+                return ir.Const(span, node.value)
+            case ast.Name():
+                return ir.Name(span, node.id)
+            case ast.Attribute():
+                return ir.Attr(span, self.expr(node.value), node.attr)
+            case ast.Call():
+                named = tuple((k.arg or "**", self.expr(k.value)) for k in node.keywords)
+                return ir.Call(span, self.expr(node.func), tuple(self.exprs(node.args)), named)
+            case ast.JoinedStr():
+                return ir.Join(span, tuple(self.exprs(node.values)))
+            case ast.FormattedValue():
+                return self.expr(node.value)
+            case ast.BinOp():
+                return ir.Binary(span, _OPERATORS.get(type(node.op), "?"), self.expr(node.left), self.expr(node.right))
+            case ast.List() | ast.Tuple() | ast.Set():
+                return ir.Sequence(span, tuple(self.exprs(node.elts)))
+            case ast.Dict():
+                pairs = ((_key(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True))
+                return ir.Table(span, tuple(pairs))
+            case ast.Subscript():
+                return ir.Index(span, self.expr(node.value), self.expr(node.slice))
+            case ast.Lambda():
+                params = tuple(a.arg for a in node.args.args)
+                return ir.Function(span, "", params, (self.expr(node.body),))
+            case ast.Starred() | ast.Await():
+                return self.expr(node.value)
+            case ast.NamedExpr():
+                return ir.Assign(span, (self.expr(node.target),), self.expr(node.value))
+            case ast.Compare():
+                parts = (self.expr(node.left), *self.exprs(node.comparators))
+                if _is_main(node):
+                    return ir.Const(span, value=True)
+                return ir.Other(span, parts)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                return self.comprehension(span, node.generators, node.elt)
+            case ast.DictComp():
+                return self.comprehension(span, node.generators, node.value)
+            case _:
+                return ir.Other(span, tuple(self.children(node)))
+
+    def comprehension(self, span: ir.Span, generators: list[ast.comprehension], element: ast.expr) -> ir.Node:
+        body: tuple[ir.Node, ...] = (self.expr(element),)
+        for g in reversed(generators):
+            body = (ir.Loop(span, self.expr(g.target), self.expr(g.iter), (*self.exprs(g.ifs), *body)),)
+        return ir.Other(span, body)
+
+    def children(self, node: ast.AST) -> list[ir.Node]:
+        out: list[ir.Node] = []
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                out.append(self.expr(child))
+            elif isinstance(child, ast.stmt):
+                out += self.statement(child)
+        return out
+
+
+def _key(node: ast.expr | None) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ""
+
+
+def _is_main(node: ast.Compare) -> bool:
+    return isinstance(node.left, ast.Name) and node.left.id == "__name__" and isinstance(node.ops[0], ast.Eq)
+
+
+_OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Div: "/", ast.Mod: "%", ast.Mult: "*"}

@@ -1,0 +1,132 @@
+"""Calls that run something: shell text, argument vectors, code, SQL, an HTTP request, a socket."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.code.handing import literal_words, role_of, spelled, to_surface
+from classifiers.code.library import Known
+from classifiers.code.values import Value
+from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.http import request_effects
+from classifiers.sql import classify_sql, looks_like_sql
+
+if TYPE_CHECKING:
+    from classifiers.code.calls import Site
+
+
+def shell(site: Site, known: Known) -> Value | None:
+    """A command as text, or as a vector; text of a call that has ``shell=False`` is one program's name."""
+    command = role_of(site, known, "command")
+    if command is None:
+        return None
+    args = role_of(site, known, "args")
+    words = literal_words(command)
+    if words is None and args is not None:
+        head, rest = command.text, literal_words(args)
+        words = [head, *rest] if head is not None and rest is not None else None
+    if words is not None:
+        return to_surface(site, "shell", {"argv": words}, command)
+    text = command.text if command.text is not None else command.shape or spelled(command)
+    if text is not None and text.strip() and not text.lstrip().startswith("$"):
+        return to_surface(site, known.roles.get("surface", "shell"), {"command": text}, command)
+    site.reader.out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=command.raw or "?", span=site.span, destructive=None)
+    site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    return None
+
+
+def words(site: Site, known: Known) -> Value | None:
+    """``system("rm", "-r", "x")``: one argument is shell text, several are a vector."""
+    given = list(site.args)
+    if given and isinstance(given[-1].data, dict):
+        given = given[:-1]
+    if len(given) == 1:
+        return shell(site, replace(known, roles={"command": "0"}))
+    texts = [v.text for v in given]
+    if given and None not in texts:
+        return to_surface(site, "shell", {"argv": texts}, given[0])
+    site.reader.out.add(
+        Domain.PROCESS, Verb.EXECUTE, given[0].text if given else None, span=site.span, destructive=None
+    )
+    site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    return None
+
+
+def code(site: Site, known: Known) -> Value | None:
+    """eval, exec and their like: text that is known is read, other text is not."""
+    text = role_of(site, known, "code")
+    out = site.reader.out
+    if text is None:
+        return None
+    if text.function is not None:
+        return None
+    if text.text is None:
+        out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None)
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+        return None
+    language = known.roles.get("language", site.reader.language)
+    return to_surface(site, "code", {"code": text.text, "language": language}, text)
+
+
+def sql(site: Site, known: Known) -> Value | None:
+    text = role_of(site, known, "sql")
+    out = site.reader.out
+    if text is None:
+        return None
+    statement = text.text if text.text is not None else (text.shape or "").replace("$", "p_")
+    if not statement.strip():
+        out.add(Domain.DATABASE, Verb.UNKNOWN, span=site.span, destructive=None)
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+        return None
+    if known.roles.get("maybe") and not looks_like_sql(statement):
+        return None
+    own = site.own
+    database = own.text if known.roles.get("engine") == "sqlite" else None
+    out.absorb(classify_sql(statement, known.roles.get("engine"), None, database, site.reader.context), span=site.span)
+    return None
+
+
+def http(site: Site, known: Known) -> Value | None:
+    """One request: the method is fixed by the name called, or an argument."""
+    url = role_of(site, known, "url")
+    method = known.roles.get("method", "GET")
+    named = role_of(site, known, "verb")
+    if named is not None:
+        method = named.text or "$METHOD"
+    body = next((v for v in (role_of(site, known, r) for r in ("body", "json", "files")) if v is not None), None)
+    if body is not None and "method" not in known.roles and named is None:
+        method = "POST"
+    if url is not None and url.text is None and url.ref == "Request":
+        url = Value(known=True, data=url.data, raw=url.raw) if isinstance(url.data, str) else url
+    text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
+    context = site.reader.context
+    for effect in request_effects(method, text, body.data if body is not None and body.known else None, context):
+        site.reader.out.put(effect, site.span)
+    if method == "$METHOD":
+        site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    returns = known.returns
+    return Value(ref=returns, raw=site.raw, taint=site.taint) if returns else None
+
+
+def connect(site: Site, known: Known) -> Value | None:
+    """A socket to ``(host, port)``."""
+    address = role_of(site, known, "address")
+    parts = address.data if address is not None and address.known and isinstance(address.data, list) else None
+    if parts is None and known.roles.get("maybe"):
+        return None
+    host = None
+    if parts and isinstance(parts[0], Value) and parts[0].text:
+        port = parts[1].data if len(parts) > 1 and parts[1].known else None
+        host = f"{parts[0].text}:{port}" if isinstance(port, int) else parts[0].text
+    raw = None if host else (address.raw if address is not None else None)
+    site.reader.out.add(Domain.NETWORK, Verb.SEND, host, target_raw=raw, span=site.span, destructive=None)
+    return Value(ref=known.returns, raw=site.raw, taint=site.taint) if known.returns else None
+
+
+def pip(site: Site, _known: Known) -> Value | None:
+    """pip called as a function: the list is its command line."""
+    given = literal_words(site.args[0]) if site.args else None
+    if given is not None:
+        return to_surface(site, "shell", {"argv": ["pip", *given]}, site.args[0])
+    return None

@@ -1,0 +1,57 @@
+"""What the reader of a program knows about a value: a constant, a name of the library, a function, or nothing.
+
+``taint`` holds the indexes of the effects that produced the value, so that a flow can be said (secret → network).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from classifiers.code.ir import Class, Function
+
+NO_TAINT: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """``known``: ``data`` is the constant. ``ref``: a dotted library name, or the kind of object a call returned."""
+
+    known: bool = False
+    data: Any = None
+    ref: str = ""
+    raw: str = ""
+    taint: frozenset[int] = NO_TAINT
+    function: Function | Class | None = None
+    decoded: bool = False  # came out of base64, hex or the like, as a constant
+    shape: str | None = None  # text with each unknown part as ``$name``, for readers that know such holes
+
+    @property
+    def text(self) -> str | None:
+        """The value as text when it is text or bytes that read as UTF-8."""
+        if isinstance(self.data, bytes):
+            return self.data.decode("utf-8", "replace") if self.known else None
+        return self.data if self.known and isinstance(self.data, str) else None
+
+
+UNKNOWN = Value()
+
+
+def hole(value: Value) -> str:
+    """The value as part of a shape."""
+    if value.known and not isinstance(value.data, list | dict):
+        return value.text if value.text is not None else str(value.data)
+    return value.shape or (f"${value.raw}" if value.raw.isidentifier() else "$ARG")
+
+
+def constant(data: Any, taint: frozenset[int] = NO_TAINT, *, decoded: bool = False) -> Value:
+    return Value(known=True, data=data, raw=str(data)[:200], taint=taint, decoded=decoded)
+
+
+def unknown(raw: str = "", *sources: Value) -> Value:
+    return Value(raw=raw[:200], taint=taints(*sources))
+
+
+def taints(*values: Value) -> frozenset[int]:
+    found = [v.taint for v in values if v.taint]
+    return frozenset().union(*found) if found else NO_TAINT

