@@ -58,6 +58,7 @@ class Exchange:
     started_ns: int = 0  # wall clock
     request_json: Any = None
     websocket: bool = False
+    pipe: bool = False  # a child's standard streams: both bodies are lines of one conversation
     declared_api: str | None = None  # a case folder may say it; never set on live traffic
     fingerprints: dict[str, str] = field(default_factory=dict)  # header or query name -> keyed HMAC
     # What assemblies remember across exchanges (an upsert by id, a result on another connection), JSON values only.

@@ -92,6 +92,7 @@ class Analyzer:
             connection=f"{event.writer}/{meta.get('connection', '')}",
             peer={"addr": peer, "uid": None, "pid": None, "exe": None} if peer else None,
             started_ns=int(meta.get("wall_ns") or 0),
+            pipe=meta.get("mode") == "stdio",
         )
         if peer:
             self.desk.peers.ask(peer)
@@ -136,7 +137,8 @@ class Analyzer:
         if isinstance(event, Ended):
             end_of_exchange(self.desk, tracked)
             tracked.over = True
-            self.desk.metrics.inc("onlooker_exchanges_recorded_total")
+            if tracked.mode != "stdio":  # offered counts what relays forwarded; pipes are not theirs
+                self.desk.metrics.inc("onlooker_exchanges_recorded_total")
 
     def _settle(self, key: Id) -> None:
         self.settled[key] = self.open.pop(key).generation

@@ -105,7 +105,7 @@ def end_of_exchange(desk: Desk, tracked: Tracked) -> None:
 
 
 # Upstreams that are not models: what is sent to them counts against an objective's budget of bytes.
-_TOOL_SERVERS = {"mcp-http", "mcp", "mcp-sse"}
+_TOOL_SERVERS = {"mcp-http", "mcp-stdio", "mcp", "mcp-sse"}
 
 
 def _where(desk: Desk, tracked: Tracked, session: Session) -> None:

@@ -17,6 +17,7 @@ from proxy.events import CallClosed, Event, ToolsOffered, Unread
 from proxy.exchange import Ending, Exchange, Head, Side
 from proxy.providers import Assembly, Provider
 from proxy.wire import Decoder, Frame
+from proxy.wire.ndjson import LineDecoder
 from proxy.wire.websocket import FRAMING as WEBSOCKET
 
 HOLD = 8  # frames kept while none of them says whose they are
@@ -45,7 +46,7 @@ class ExchangeAssembler:
         self._request = BodyReader(exchange, Side.REQUEST)
         self._request_over = False
         self._response: BodyReader | None = None
-        self._sockets: dict[Side, Decoder] = {}
+        self._sockets: dict[Side, Decoder] = {s: LineDecoder(s) for s in Side} if exchange.pipe else {}
         self._socket_bytes = {Side.REQUEST: 0, Side.RESPONSE: 0}
         self._held: list[Frame] = []
         self._ended = False
@@ -227,7 +228,8 @@ class ExchangeAssembler:
 
     def _unread(self, side: Side, reason: str, size: int) -> Unread:
         reader = self._request if side is Side.REQUEST else self._response
-        kind = "websocket" if self._sockets else reader.content_type if reader is not None else ""
+        cut_by = "json-lines" if self.exchange.pipe else "websocket"
+        kind = cut_by if self._sockets else reader.content_type if reader is not None else ""
         return Unread(kind, size, reason, side.value)
 
     def _failed(self, error: Exception) -> Unread:

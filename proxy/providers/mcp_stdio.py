@@ -17,10 +17,11 @@ class McpPipe:
 
     def __init__(self, exchange: Exchange) -> None:
         name = exchange.route.strip("/") or None
-        self._talk = McpTalk(exchange, session=f"stdio:{exchange.id}", fallback_server=name)
+        self._talk = McpTalk(exchange, session=f"stdio:{exchange.connection or exchange.id}", fallback_server=name)
 
-    def request(self, exchange: Exchange) -> Iterator[Event]:  # noqa: ARG002 - both sides come as frames
-        yield Facts({"protocol": "mcp-stdio"})
+    def request(self, exchange: Exchange) -> Iterator[Event]:
+        process = {"session_ids": {"mcp.process": exchange.connection}} if exchange.connection else {}
+        yield Facts({"protocol": "mcp-stdio", **process})
 
     def frame(self, frame: Frame) -> Iterator[Event]:
         if isinstance(frame.data, (dict, list)):
