@@ -57,6 +57,14 @@ def sources(folder: Path = COMMANDS) -> dict[str, str]:
 
 def compile_all(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Compile every file. Raises StrictYamlError with the mistakes of all of them, a program told twice among them."""
+    out, problems = compile_good(texts)
+    if problems:
+        raise StrictYamlError(problems)
+    return out
+
+
+def compile_good(texts: Mapping[str, str]) -> tuple[dict[str, tuple[str, str]], list[Problem]]:
+    """Every program that could be compiled, and the mistakes: one bad file costs its own programs only."""
     out: dict[str, tuple[str, str]] = {}
     problems: list[Problem] = []
     for name, text in texts.items():
@@ -71,9 +79,7 @@ def compile_all(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
                     Problem(name, compiled["line"], 1, f"'{program}' is already described in {out[program][0]}")
                 )
             out[program] = (name, json.dumps(compiled, separators=(",", ":")))
-    if problems:
-        raise StrictYamlError(problems)
-    return out
+    return out, problems
 
 
 @cache
@@ -86,8 +92,9 @@ def knowledge() -> Knowledge:
     file = _cache_folder() / f"commands-{digest.hexdigest()}.json"
     kept = _read(file)
     if kept is None:
-        kept = compile_all(texts)
-        _write(file, kept)
+        kept, problems = compile_good(texts)
+        if not problems:
+            _write(file, kept)
     return Knowledge(kept)
 
 

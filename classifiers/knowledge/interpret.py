@@ -148,11 +148,7 @@ class _Interpreter:
             self.slot(slot, words)
         if node.keyed is not None:
             self.keyed()
-        if (
-            node.stdin
-            and not any(isinstance(i, Handed) for i in self.out.items)
-            and not any(ws for s, ws in assigned if s.meaning.delegate)
-        ):
+        if node.stdin and not self.out.items:
             self.out.reads_stdin = node.stdin
 
     def unknown_subcommand(self, word: Word) -> Reading:

@@ -6,6 +6,7 @@ reason it could not be read. Who feeds a payload decides its flow: network → r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from classifiers.shell.redirects import Plan
 
 MAX_DEPTH = 8
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 MAX_STDIN_WORDS = 50
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
 
@@ -51,6 +53,10 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
         return _argv(ev, item, state, inner, plan)
     if kind == "shell":
         return _shell_words(ev, item, state, inner)
+    if kind == "script" and item.words[0].text in {"-", "/dev/stdin"}:
+        kinds = Delegate("shell") if item.to.language == "shell" else Delegate("code", item.to.language)
+        read_stdin(ev, kinds, item.words, item.to.language, state, replace(scope, via=inner.via[:-1]), plan)
+        return Stream(None)
     if kind == "script":
         return run_file(ev, item.words[0], state, inner, language=item.to.language)
     if kind == "http":
@@ -66,6 +72,10 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
     if item.to.until:
         stop = next((i for i, w in enumerate(words) if w.text in item.to.until), len(words))
         words = words[:stop]
+    while words and _ASSIGNMENT.match(words[0].text):  # sudo A=1 cmd, env A=1 cmd
+        words.pop(0)
+    if len(words) > 1 and words[0].text in {"-c", "-lc"}:  # flock file -c 'script'
+        return _shell_words(ev, replace(item, words=tuple(words[1:2])), state, scope)
     if item.to.append == "stdin" or item.to.replace:
         words = _with_input(ev, words, item, scope)
         scope = replace(scope, stdin=None)

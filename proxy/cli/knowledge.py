@@ -8,7 +8,7 @@ import click
 
 from classifiers.knowledge.compile import compile_file
 from classifiers.knowledge.examples import differences, examples_in
-from classifiers.knowledge.index import knowledge
+from classifiers.knowledge.index import compile_all, knowledge, sources
 from classifiers.strict_yaml import StrictYamlError
 
 
@@ -21,6 +21,11 @@ def COMMAND() -> None:  # noqa: N802 - the attribute subcommands are found by
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def check(files: tuple[Path, ...]) -> None:
     """Compile command FILES (or folders) and run their examples. Exit 1: an example fails; 3: a file is wrong."""
+    try:
+        compile_all(sources())
+    except StrictYamlError as error:
+        click.echo(str(error), err=True)
+        raise SystemExit(3) from None
     failed, ran = 0, 0
     for file in sorted(f for given in files for f in (given.rglob("*.yaml") if given.is_dir() else [given])):
         text = file.read_text("utf-8")

@@ -1,0 +1,53 @@
+"""GNU parallel: a command with replacement strings, and its inputs after ``:::`` or on standard input (parallel(1))."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from classifiers.knowledge.interpret import Handed, Reading
+from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.words import Word
+
+_REPLACEMENT = re.compile(r"\{(?:[./#%]|//|/\.|\d+[./]*|=[^}]*=)?\}")
+_SEPARATORS = frozenset({":::", ":::+", "::::", "::::+"})
+MAX_INPUTS = 20
+
+
+def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
+    """One inner command per input (up to ``MAX_INPUTS``); without inputs, one fed by standard input."""
+    operands = reading.parsed.operands
+    cut = next((i for i, w in enumerate(operands) if w.text in _SEPARATORS), len(operands))
+    command, given = operands[:cut], [w for w in operands[cut:] if w.text not in _SEPARATORS]
+    if not command:
+        for word in given:
+            reading.items.append(Handed(Delegate("shell"), (word,), {}, word.span, "parallel"))
+        return
+    span = (command[0].span[0], command[-1].span[1])
+    if not given:
+        token = reading.parsed.given("-I")
+        replace = (
+            "{}" if not token else next(h.value.text for h in reading.parsed.hits if h.spelling == "-I" and h.value)
+        )
+        reading.items.append(Handed(_delegate(command, replace), tuple(command), {}, span, "parallel"))
+        return
+    for word in given[:MAX_INPUTS]:
+        inner = _with(command, word)
+        reading.items.append(Handed(_delegate(command, ""), tuple(inner), {}, span, "parallel"))
+
+
+def _delegate(command: Sequence[Word], replace: str) -> Delegate:
+    """parallel joins its words and gives them to a shell: quoted metacharacters act."""
+    shell = any(c in w.text for w in command for c in " ;|&><$")
+    if shell:
+        return Delegate("shell", join=True)
+    return Delegate("argv", append="stdin", replace=replace) if replace else Delegate("argv")
+
+
+def _with(command: Sequence[Word], value: Word) -> list[Word]:
+    if any(_REPLACEMENT.search(w.text) for w in command):
+        return [w.with_text(_REPLACEMENT.sub(lambda _m: value.text, w.text)) for w in command]
+    return [*command, value]
+
+
+SPECIAL = ("parallel", read)
