@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -339,7 +339,7 @@ class RuleReader:
             str(value.get("id", "")),
             str(value.get("reason", "")),
             str(value.get("approved_by", "")),
-            until or self.now,
+            until or datetime.max.replace(tzinfo=UTC),
             match,
             self.notes.doc.at(*path),
         )

@@ -13,7 +13,7 @@ from policies.diagnostic import Notes
 from policies.model import All, Any_, Condition, Effects, Entry, Leaf, None_, Targets
 from policies.pattern import OPERATORS, Pattern
 from policies.vocab import EFFECT_FIELDS, FIELDS, Field
-from policies.words import suggest, unknown_key, unknown_value
+from policies.words import suggest, unknown_key, unknown_operator, unknown_value
 
 # Keys of match that are globs over one field; a tool is found by its wire name or its canonical one.
 GLOBS: dict[str, tuple[str, ...]] = {
@@ -86,11 +86,9 @@ class MatchChecker:
         return leaves[0] if len(leaves) == 1 else Any_(leaves, at)
 
     def effects(self, value: Any, path: Path) -> Effects:
-        if isinstance(value, dict):
-            self.notes.error("'effects' takes a list of entries; put '- ' before the first key", *path)
-            value = []
         if not isinstance(value, list) or not value:
-            self.notes.error("'effects' takes a list of entries", *path)
+            hint = "; put '- ' before the first key" if isinstance(value, dict) else ""
+            self.notes.error(f"'effects' takes a list of entries{hint}", *path)
             value = []
         entries = tuple(self.entry(v, (*path, i)) for i, v in enumerate(value))
         return Effects(entries, self.notes.doc.at_key(*path))
@@ -153,7 +151,7 @@ class MatchChecker:
                     self.notes.error(f"'{op}' compares text, and '{field.name}' is {_a(field)}", *here, key=True)
                 out.append(Leaf(field.name, op, self.words(inner, here), at))
             else:
-                what = unknown_key(op, VALUE_OPERATORS).replace("unknown key", "unknown operator")
+                what = unknown_operator(op, VALUE_OPERATORS)
                 self.notes.error(what, *here, key=True, code="operator")
         if not value:
             self.notes.error("no operator given; one of: " + ", ".join(VALUE_OPERATORS), *path)
@@ -232,7 +230,7 @@ class MatchChecker:
         for op, inner in value.items():
             here = (*path, op)
             if op not in OPERATORS:
-                what = unknown_key(op, OPERATORS).replace("unknown key", "unknown operator")
+                what = unknown_operator(op, OPERATORS)
                 self.notes.error(what, *here, key=True, code="operator")
                 continue
             out += [p for word in self.words(inner, here) if (p := self.pattern(op, word, here))]

@@ -43,19 +43,17 @@ def _entries(condition: Condition) -> list[Entry]:
     return []
 
 
-def _leaves(condition: All) -> list[Leaf]:
-    return [c for c in condition.conditions if isinstance(c, Leaf)]
+def _all_leaves(condition: All) -> list[Leaf]:
+    """Leaves that must all hold, through ``all:`` groups."""
+    inner = [leaf for c in condition.conditions if isinstance(c, All) for leaf in _all_leaves(c)]
+    return [c for c in condition.conditions if isinstance(c, Leaf)] + inner
 
 
 def _unsatisfiable(notes: Notes, match: All, path: Path) -> None:
     """Two tests of one field that cannot both hold: bounds that cross, values that never meet."""
     by_field: dict[str, list[Leaf]] = {}
-    for leaf in _leaves(match):
+    for leaf in _all_leaves(match):
         by_field.setdefault(leaf.field, []).append(leaf)
-    for group in match.conditions:
-        if isinstance(group, All):
-            for leaf in _leaves(group):
-                by_field.setdefault(leaf.field, []).append(leaf)
     for name, leaves in by_field.items():
         if _never(leaves):
             notes.warn(f"'{name}': no value can satisfy all of these", *path, code="unsatisfiable")
@@ -69,7 +67,7 @@ def _never(leaves: list[Leaf]) -> bool:
         return True
     sets = [set(x.value) for x in leaves if x.op == "eq"]
     barred = {v for x in leaves if x.op == "not" for v in x.value}
-    return bool(sets) and not (set.intersection(*sets) - barred)
+    return bool(sets) and all(sets) and not (set.intersection(*sets) - barred)
 
 
 def _entry(notes: Notes, entry: Entry) -> None:

@@ -24,4 +24,5 @@ SYNONYMS: dict[str, str] = {
     "session.deletes": "session.counts.deletes", "hour": "time.hour", "weekday": "time.weekday",
     "environment.name": "env.name", "call.tool": "call.name", "call.surface": "classification.surface",
     "surface": "classification.surface", "sensitivity": "data.sensitivity",
+    "exfil": "exfiltration", "persist": "persistence", "everything": "all", "rce": "remote_code",
 }

@@ -6,11 +6,11 @@ Any other prefix (``acme.ticket-12``) is the user's own and is let through.
 
 from __future__ import annotations
 
+import difflib
 from functools import cache
 from pathlib import Path
 
 from classifiers.strict_yaml import load
-from policies.words import suggest
 
 _DATA = Path(__file__).parent / "data"
 TABLES = ("attack", "owasp")
@@ -32,4 +32,6 @@ def known_tag(tag: str) -> str | None:
     release, ids = table(prefix)
     if number in ids:
         return None
-    return f"tag '{tag}': no {number} in the {prefix} table ({release}){suggest(number, ids)}"
+    close = difflib.get_close_matches(number, ids, n=1, cutoff=0.8)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    return f"tag '{tag}': no {number} in the {prefix} table ({release}){hint}"

@@ -44,6 +44,24 @@ def unknown_key(word: str, options: Iterable[str]) -> str:
     return f"unknown key '{word}'{suggest(word, options)}"
 
 
+# Operators of other languages, and how the same is said here.
+_OPERATORS = {
+    **dict.fromkeys(("regex", "regexp", "re", "matches", "pattern"), "there are no regular expressions; use a glob"),
+    **dict.fromkeys(("eq", "equals", "is"), "write the value itself"),
+    **dict.fromkeys(("in", "any", "any_of", "one_of"), "write the values as a list"),
+    **dict.fromkeys(("ne", "neq", "not_in", "notin"), "write {not: …}"),
+    **dict.fromkeys(("exists", "known", "present"), "an absent field is unknown; there is no test for it"),
+    "startswith": "write {prefix: …}",
+    "endswith": "write {suffix: …}",
+}
+
+
+def unknown_operator(word: str, options: Iterable[str]) -> str:
+    if word in _OPERATORS:
+        return f"unknown operator '{word}': {_OPERATORS[word]}"
+    return unknown_key(word, options).replace("unknown key", "unknown operator")
+
+
 def unknown_value(word: object, options: Iterable[str], what: str) -> str:
     if isinstance(word, str) and word.casefold() in BANNED:
         return ONLY_FLAGS.format(word)

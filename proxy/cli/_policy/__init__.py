@@ -1,0 +1,1 @@
+"""The parts of ``onlooker policy`` and ``onlooker objective``, one command a file."""
