@@ -212,7 +212,7 @@ class ExchangeAssembler:
             events.append(self._unread(Side.RESPONSE, response.problem, response.size_bytes))
         elif self._assembly is None:
             events += self._nobody()
-        elif response is not None and response.unframed:
+        elif response is not None and response.unframed and not _only_accepted(self.exchange):
             reason = f"no framing for {response.content_type or 'an unlabelled body'}"
             events.append(self._unread(Side.RESPONSE, reason, response.size_bytes))
         return events
@@ -235,6 +235,11 @@ class ExchangeAssembler:
     def _failed(self, error: Exception) -> Unread:
         name = self.provider.name if self.provider else "provider"
         return self._unread(Side.RESPONSE, f"{name} failed: {type(error).__name__}: {str(error)[:80]}", 0)
+
+
+def _only_accepted(exchange: Exchange) -> bool:
+    """A 202's body is a notice to nobody ("Accepted"); what was asked for comes elsewhere."""
+    return exchange.response is not None and exchange.response.status == 202
 
 
 __all__ = ["Counted", "ExchangeAssembler"]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from classifiers.call import Advertised, ExecutedBy, Outcome, ToolCall, ToolResult
+from classifiers.call import Advertised, ApprovalState, ExecutedBy, Outcome, ToolCall, ToolResult
 from proxy.assembly import ExchangeAssembler
 from proxy.events import CallClosed, Event, ResultSeen, Unread
 from proxy.exchange import Ending, Exchange, Head, Side
@@ -102,7 +102,7 @@ def rendered(events: list[Event]) -> dict[str, Any]:
     return {
         "calls": [_call(call) for call in settled(events) if call.purpose not in _NOT_TOOLS],
         "context": [_call(call) for call in settled(events) if call.purpose in _NOT_TOOLS],
-        "results": [_result(e.result) for e in events if isinstance(e, ResultSeen) and e.result.final],
+        "results": [_result(e.result) for e in events if isinstance(e, ResultSeen) and _tells(e.result)],
         "unread": [
             {"content_type": e.content_type, "bytes": e.size_bytes, "reason": e.reason}
             for e in events
@@ -112,30 +112,45 @@ def rendered(events: list[Event]) -> dict[str, Any]:
 
 
 def settled(events: list[Event]) -> list[ToolCall]:
-    """Each call once, as last known: a reopened one replaces its earlier closing, a result may name the executor."""
+    """Each call once, as last known: a reopened one replaces its earlier closing, later sights add what they report."""
     calls: list[ToolCall] = []
     for event in events:
         if isinstance(event, CallClosed):
-            place = _place(calls, event.call.id) if event.call.reopened else None
+            place = _place(calls, event.call.id, None) if event.call.reopened else None
             if place is None:
                 calls.append(event.call)
             else:
                 calls[place] = event.call
-        elif isinstance(event, ResultSeen) and event.result.extra.keys() & {"executed_by", "advertised", "server"}:
-            place, said = _place(calls, event.result.id), event.result.extra
+        elif isinstance(event, ResultSeen):
+            place = _place(calls, event.result.id, event.result.name)
             if place is not None:
-                call = calls[place]
-                calls[place] = replace(
-                    call,
-                    executed_by=ExecutedBy(said.get("executed_by", call.executed_by)),
-                    advertised=Advertised(said.get("advertised", call.advertised)),
-                    server=call.server or said.get("server"),
-                )
+                calls[place] = _with_sight(calls[place], event.result)
     return calls
 
 
-def _place(calls: list[ToolCall], call_id: str | int | None) -> int | None:
-    return next((at for at in range(len(calls) - 1, -1, -1) if calls[at].id == call_id), None)
+def _with_sight(call: ToolCall, sight: ToolResult) -> ToolCall:
+    """Who ran it is known from whoever answered; status and approval only from the side that reports, never a claim."""
+    said, told = sight.extra, sight.asserted_by == "response"
+    decided = told and sight.approval.state is not ApprovalState.NONE
+    return replace(
+        call,
+        executed_by=ExecutedBy(said.get("executed_by", call.executed_by)),
+        advertised=Advertised(said.get("advertised", call.advertised)),
+        server=call.server or said.get("server"),
+        status=sight.status if told and sight.status is not None else call.status,
+        end_reason=sight.end_reason if told and sight.end_reason else call.end_reason,
+        approval=sight.approval if decided else call.approval,
+    )
+
+
+def _place(calls: list[ToolCall], call_id: str | int | None, name: str | None) -> int | None:
+    back = range(len(calls) - 1, -1, -1)
+    return next((at for at in back if calls[at].id == call_id and name in (None, calls[at].name)), None)
+
+
+def _tells(result: ToolResult) -> bool:
+    """A result, or a refusal: that is decided before any result, and the call may never get one."""
+    return result.final or result.outcome is Outcome.REJECTED
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -62,7 +62,7 @@ value = st.recursive(
     max_leaves=25,
 )
 message = st.dictionaries(st.sampled_from(WORDS), value, max_size=9)
-SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda p: p.name)
