@@ -35,10 +35,13 @@ class Parsed:
     unknown_sub: Word | None = None
     nodes: list[Node] = field(default_factory=list)
     dashed: int = -1  # operands before ``--``
+    filled: set[str] = field(default_factory=set)  # operand roles that got a word
 
     def given(self, *spellings: str) -> bool:
-        """Whether any of these options (or ``operands``, ``no_operands``) holds."""
+        """Whether any of these holds: an option, ``--``, an operand role, ``operands``, ``no_operands``."""
         for wanted in spellings:
+            if wanted in self.filled or (wanted == "--" and self.dashed >= 0):
+                return True
             if wanted == "operands" and self.operands:
                 return True
             if wanted == "no_operands" and not self.operands:

@@ -100,7 +100,7 @@ class _Interpreter:
         self.values = self.collect()
         self.sets: Json = dict(self.node.sets) if self.node.sets else {}
         self.via = next((n.via for n in reversed(parsed.nodes) if n.via), "") or " ".join(
-            (parsed.nodes[0].name, *(s.text for s in parsed.subs))
+            (name.text.rpartition("/")[2], *(s.text for s in parsed.subs))
         )
 
     def collect(self) -> dict[str, list[str]]:
@@ -204,6 +204,7 @@ class _Interpreter:
         out = [(s, filled.get(s.role) or taken.get(id(s), [])) for s in live]
         for slot, words in out:
             if slot.role and words:
+                self.parsed.filled.add(slot.role)
                 self.values.setdefault(slot.role, []).extend(w.text for w in words)
         return out
 

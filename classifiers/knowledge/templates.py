@@ -84,9 +84,7 @@ def host(text: str) -> str:
     text = text.rpartition("@")[2]
     if text.startswith("["):
         return text[1:].partition("]")[0]
-    name, slash, _ = text.partition("/")
-    if slash:
-        return name
+    text = text.partition("/")[0]
     left, colon, right = text.partition(":")
     return text if colon and right.isdigit() else left
 
@@ -115,6 +113,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "repo": repo,
     "pip": package,
     "base": posixpath.basename,
+    "leaf": lambda t: posixpath.basename(urlsplit(t).path) or "index.html",
     "dir": lambda t: posixpath.dirname(t) or ".",
     "stem": lambda t: t.rpartition(".")[0] or t,
     "before_eq": lambda t: t.partition("=")[0],

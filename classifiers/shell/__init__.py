@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, Domain, Effect, Evidence, Opaque, OpaqueReason, Surface, Verb
+from classifiers.knowledge import knowledge
 from classifiers.shell.collect import Collector, OutOfTimeError
 from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator
 from classifiers.shell.state import Scope, State
@@ -18,6 +19,7 @@ def classify_shell(text: str, context: Context = NOWHERE, *, path: str = "comman
 
     ``path`` is the JSON path of ``text`` within the call's arguments; evidence spans are code points of ``text``.
     """
+    knowledge()  # loaded before the clock starts
     collector = Collector(context.max_ms)
     if len(text) > MAX_TEXT:
         return _given_up(collector, text, path, OpaqueReason.SIZE_CAP, f"{len(text)} characters")

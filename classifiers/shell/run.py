@@ -181,12 +181,13 @@ def _perform(
 ) -> tuple[Stream, Truth]:
     printed: list[Stream] = []
     indexes: list[int] = []
+    written: list[tuple[Told, int]] = []
     for item in reading.items:
         if isinstance(item, Told):
             index = emit(ev, item, state, scope)
             if index is not None:
                 indexes.append(index)
-                _remember(ev, item, index, state)
+                written += [(item, index)] if item.target else []
         elif isinstance(item, Handed):
             printed.append(hand_on(ev, item, state, scope, plan))
         else:
@@ -197,6 +198,7 @@ def _perform(
     own = list(dict.fromkeys([*indexes, *after]))
     sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
     _flows(ev, own, indexes, sources, words)
+    _remember(ev, written, own, state)
     program = reading.parsed.nodes[0].name
     text = None if printed else _printed(ev, program, words, scope)
     if text is None and program == "cat":
@@ -263,14 +265,13 @@ def _flows(ev: Evaluator, own: list[int], indexes: list[int], sources: tuple[int
             ev.out.flow(FlowKind.SECRET_TO_ARGV, s, indexes[0] if indexes else None)
 
 
-def _remember(ev: Evaluator, item: Told, index: int, state: State) -> None:
+def _remember(ev: Evaluator, written: list[tuple[Told, int]], own: list[int], state: State) -> None:
     """A file written by download or copy may be executed later in the same script."""
-    if item.domain is Domain.FILESYSTEM and item.action in {Verb.CREATE, Verb.MODIFY} and item.target:
-        path = paths.canonical(item.target, state.context.cwd, state.context.home)
-        received = [
-            i for i in range(max(0, index - 6), len(ev.out.effects)) if ev.out.effects[i].action is Verb.RECEIVE
-        ]
-        state.files[path] = Stream(None, (*received, index))
+    received = [i for i in own if ev.out.effects[i].action is Verb.RECEIVE]
+    for item, index in written:
+        if item.domain is Domain.FILESYSTEM and item.action in {Verb.CREATE, Verb.MODIFY} and item.target:
+            path = paths.canonical(item.target, state.context.cwd, state.context.home)
+            state.files[path] = Stream(None, (*received, index))
 
 
 def _program(text: str) -> str | None:
