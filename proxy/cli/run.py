@@ -1,0 +1,104 @@
+"""``onlooker run -- CMD``: an instance of the command's own, the command untouched, the findings when it ends.
+
+In: a command line. Out: the command's exit code, terminal and signals; at the end, on stderr, coverage then findings.
+Exit 125 is our own failure; the command's failure to start is 127, as a shell says it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from policies.objectives import load as load_objectives
+from proxy.cli._options import configuration, state_option
+from proxy.cli._pointing import address_of
+from proxy.cli._table import print_rows
+from proxy.findings import coverage_of, rows
+from proxy.instance import Instance, InstanceError
+from proxy.run.launch import run_command
+from proxy.run.pointing import point, profile_of
+from proxy.settings import Config, Launch
+
+OUR_FAILURE = 125
+SHOWN = 20
+
+
+@click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--config", "file", type=click.Path(path_type=Path), help="onlooker.yaml")
+@state_option
+@click.option("--route", "routes", multiple=True, metavar="NAME=URL")
+@click.option("--policy", "policies", multiple=True, metavar="FILE")
+@click.option("--objective", "objectives", multiple=True, metavar="FILE")
+@click.option("--quiet", is_flag=True, help="No findings at the end; the log is kept all the same.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def COMMAND(file: Path | None, command: tuple[str, ...], *, quiet: bool, **flags: Any) -> None:  # noqa: N802
+    """Run CMD with onlooker in between."""
+    session = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    nonce, objective = secrets.token_hex(12), _only_objective(flags["objectives"])
+    launch = Launch(
+        cwd=str(Path.cwd()),
+        session=f"run-{session}",
+        agent=profile_of(command)["agent"],
+        nonces={nonce: objective} if objective else {},
+    )
+    base = configuration(file, {**flags, "listen": _free(), "control": _free()}, launch)
+    config = replace(base, state=str(Path(base.state) / "runs" / session))
+    config = replace(config, spool=replace(config.spool, dir=f"{config.spool.dir}-{session}"))
+    segment = f"{objective}.{nonce}" if objective else None
+    sys.exit(_run(config, command, segment, quiet=quiet))
+
+
+def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet: bool) -> int:
+    profile = profile_of(command)
+    pointing = point(profile, os.environ, Path.home(), address_of(config.listen, segment))
+    config = replace(config, routes={**config.routes, **pointing.routes})
+    try:
+        instance = Instance.start(config)
+    except (InstanceError, OSError) as error:
+        click.echo(f"onlooker: cannot start: {error}", err=True)
+        return OUR_FAILURE
+    environment = {**os.environ, **pointing.variables}
+    try:
+        code = run_command((command[0], *pointing.arguments, *command[1:]), environment)
+    except OSError as error:
+        click.echo(f"onlooker: {command[0]}: {error.strerror}", err=True)
+        code = 127
+    finally:
+        instance.stop()
+    if not quiet:
+        _report(instance)
+    return code
+
+
+def _report(instance: Instance) -> None:
+    records = instance.records()
+    coverage, found = coverage_of(records), rows(records)
+    click.echo(f"\nonlooker: {coverage.line()}", err=True)
+    if coverage.calls == 0:
+        click.echo("onlooker: no call crossed this instance; `onlooker doctor` says what the agent needs", err=True)
+    print_rows(found, sys.stderr, SHOWN)
+    for session in sorted(coverage.sessions):
+        click.echo(f"onlooker: session {session}", err=True)
+    click.echo(f"onlooker: log {instance.config.state}/audit; onlooker explain ID says why", err=True)
+
+
+def _only_objective(files: tuple[str, ...]) -> str | None:
+    """The id to put in the URL: that of the first objective file given."""
+    if not files:
+        return None
+    found = load_objectives(files)
+    return next(iter([*found.by_id, *found.broken]), None)
+
+
+def _free() -> str:
+    """A free loopback port. Another program could take it before we do: then the start says so."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return f"127.0.0.1:{probe.getsockname()[1]}"

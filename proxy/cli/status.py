@@ -1,0 +1,48 @@
+"""``onlooker status``: what runs, and whether it works.
+
+In: ``--state``. Out: addresses, processes, the log's position, what is degraded. Exit 0 all well, 1 degraded, 4 not
+running.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import orjson
+
+from proxy.cli._options import configuration, state_option
+from proxy.control.counters import running
+from proxy.status import alive, is_fresh, read_pids, read_status, status_file
+
+
+@click.command("status")
+@state_option
+@click.option("--json", "as_json", is_flag=True)
+def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the name discovery looks for
+    """Say what runs with this state."""
+    config = configuration(None, {"state": state})
+    found, pids = running(Path(config.state)), read_pids(config.pids_file)
+    status = read_status(status_file(found["spool_dir"])) if found else None
+    up = alive(pids.get("supervisor"))
+    degraded = list((status or {}).get("degraded", [])) if up else []
+    if up and not is_fresh(status):
+        degraded.append("the analyzer is silent")
+    said = {
+        "running": up,
+        "listen": found.get("listen"),
+        "control": found.get("control"),
+        "pids": pids,
+        "restarts": found.get("restarts"),
+        "log": (status or {}).get("log"),
+        "behind_bytes": (status or {}).get("behind_bytes"),
+        "degraded": degraded,
+        "state": config.state,
+    }
+    if as_json:
+        click.echo(orjson.dumps(said).decode())
+    else:
+        for name, value in said.items():
+            click.echo(f"{name}: {value}")
+    sys.exit(4 if not up else 1 if degraded else 0)
