@@ -13,14 +13,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import orjson
-
+from audit.read import records
 from proxy.control.token import ensure_token
 from proxy.settings import Config
 from proxy.status import is_fresh, read_status, status_file
@@ -129,7 +127,7 @@ class Instance:
         return code
 
     def records(self) -> list[dict[str, Any]]:
-        return list(read_records(self.config.audit_dir))
+        return read_records(Path(self.config.state))
 
     def __enter__(self) -> Self:
         return self
@@ -140,10 +138,9 @@ class Instance:
         self.stop()
 
 
-def read_records(audit_dir: Path) -> Iterator[dict[str, Any]]:
-    """Every record of the logs in a folder that are not compressed, file by file, without a half-written line."""
-    for path in sorted(audit_dir.glob("*.jsonl"), key=lambda p: p.stat().st_mtime):
-        with path.open("rb") as file:
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield orjson.loads(line)
+def read_records(state: Path) -> list[dict[str, Any]]:
+    """Every record of a state's log, in order; none when there is no log yet."""
+    try:
+        return list(records(state))
+    except FileNotFoundError:
+        return []

@@ -108,7 +108,7 @@ class Live:
         self.address = (instance.listen.rpartition(":")[0], int(instance.listen.rpartition(":")[2]))
 
     def records(self) -> list[dict[str, Any]]:
-        return list(read_records(self.instance.config.audit_dir))
+        return read_records(Path(self.instance.config.state))
 
     def wait(self, want: Callable[[dict[str, Any]], Any], count: int = 1) -> list[dict[str, Any]]:
         """The records that ``want`` holds of, once there are ``count``; fails with what there is instead."""
