@@ -13,7 +13,7 @@ from typing import Any
 from proxy.assembly.body import BodyReader
 from proxy.assembly.choose import CERTAIN, SHAPE, claims
 from proxy.assembly.offer import Offer
-from proxy.events import CallClosed, Event, ToolsOffered, Unread
+from proxy.events import CallClosed, Event, Facts, ToolsOffered, Unread
 from proxy.exchange import Ending, Exchange, Head, Side
 from proxy.providers import Assembly, Provider
 from proxy.wire import Decoder, Frame
@@ -49,6 +49,8 @@ class ExchangeAssembler:
         self._sockets: dict[Side, Decoder] = {s: LineDecoder(s) for s in Side} if exchange.pipe else {}
         self._socket_bytes = {Side.REQUEST: 0, Side.RESPONSE: 0}
         self._held: list[Frame] = []
+        self._nobodys = False
+        self._response_id: str | None = None
         self._ended = False
 
     @property
@@ -100,12 +102,16 @@ class ExchangeAssembler:
     def socket(self, side: Side, data: bytes) -> list[Event]:
         """WebSocket bytes of one side, after the 101."""
         self._socket_bytes[side] += len(data)
+        if self._nobodys:
+            return []
         return self.frames(self._sockets[side].feed(data))
 
     def frames(self, frames: Iterable[Frame]) -> list[Event]:
         """Frames already cut (case files, importers); bytes go through ``response_body`` or ``socket``."""
         events: list[Event] = []
         for frame in frames:
+            if self._nobodys:
+                break
             self.counted.frames += 1
             if self._assembly is None:
                 self._held.append(frame)
@@ -146,19 +152,21 @@ class ExchangeAssembler:
         if frame.error is not None and len(self._held) < HOLD:
             return
         if not self._request_over and not self._sockets and self._request.size_bytes:
-            if len(self._held) <= HOLD * HOLD:
+            if len(self._held) < HOLD * HOLD:
                 return  # an answer that overtakes its request: the request is needed first
             events += self.request_end(Ending.TRUNCATED)
         self._choose(frame, SHAPE if len(self._held) < HOLD else 1, events)
         if self._assembly is not None:
             self._flush(events)
-        elif len(self._held) > HOLD * HOLD:
-            self._drop(events)
+        elif len(self._held) >= HOLD * HOLD:
+            self._give_up()
 
-    def _drop(self, events: list[Event]) -> None:
-        size = sum(f.size_bytes for f in self._held[HOLD:])
-        del self._held[HOLD:]
-        events.append(self._unread(Side.RESPONSE, "no_provider", size))
+    def _give_up(self) -> None:
+        """Nobody's stream: the rest is counted, not cut into frames."""
+        self._nobodys = True
+        self._held.clear()
+        if self._response is not None:
+            self._response.ignore()
 
     def _choose(self, first: Frame | None, at_least: int, events: list[Event]) -> None:
         found = claims(self.exchange, first) if self._assembly is None else []
@@ -172,14 +180,14 @@ class ExchangeAssembler:
             return
         self._guard(lambda a: a.request(self.exchange), events)
         if self._response is not None:
-            self._response.gate = getattr(self.provider, "markers", None)
+            self._response.gate = getattr(self.provider, "markers", ())
 
     def _flush(self, events: list[Event]) -> None:
         held, self._held = self._held, []
         for frame in held:
             self._give(frame, events)
         if self._assembly is not None and self._response is not None:
-            self._response.gate = getattr(self.provider, "markers", None)
+            self._response.gate = getattr(self.provider, "markers", ())
 
     def _give(self, frame: Frame, events: list[Event]) -> None:
         if self._assembly is None:
@@ -200,8 +208,10 @@ class ExchangeAssembler:
         for at, event in enumerate(events):
             if isinstance(event, ToolsOffered):
                 self._offer.note(event)
+            elif isinstance(event, Facts):
+                self._response_id = event.values.get("response_id", self._response_id)
             elif isinstance(event, CallClosed):
-                events[at] = CallClosed(self._offer.complete(event.call))
+                events[at] = CallClosed(self._offer.complete(event.call, self._response_id))
         return events
 
     def _leftovers(self) -> list[Event]:

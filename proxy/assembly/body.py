@@ -14,6 +14,7 @@ from proxy.wire.content_coding import ContentDecoder
 from proxy.wire.json_body import JsonDecoder, charset_of
 from proxy.wire.sse import SseDecoder
 
+SLICE = 64 << 10
 _SSE_START = re.compile(rb"\s*(?:data|event|id|retry)?:")
 _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _JSON_START = re.compile(rb"\s*[{\[]")
@@ -35,7 +36,7 @@ class BodyReader:
         self._plain = False
         self.size_bytes = 0
         self.problem: str | None = None
-        self.gate: re.Pattern[bytes] | None = None
+        self.gate: tuple[re.Pattern[bytes], ...] = ()
 
     def feed(self, data: bytes) -> list[Frame]:
         self.size_bytes += len(data)
@@ -52,11 +53,15 @@ class BodyReader:
         frames = self._feed_start()
         return frames + self._decoder.close(clean=clean and self.problem is None)
 
+    def ignore(self) -> None:
+        """Only count from here on: nobody reads this body."""
+        self._plain, self._decoder, self._start = True, None, b""
+
     @property
     def skipped(self) -> tuple[int, int]:
         """(events, bytes) the gate let pass unparsed."""
         decoder = self._decoder
-        return (decoder.skipped_events, decoder.skipped_bytes) if isinstance(decoder, SseDecoder) else (0, 0)
+        return (decoder.skipped_events, decoder.skipped_bytes) if isinstance(decoder, _SKIPPING) else (0, 0)
 
     @property
     def unframed(self) -> bool:
@@ -64,6 +69,12 @@ class BodyReader:
         return self._plain
 
     def _read(self, plain: bytes) -> list[Frame]:
+        """In slices, so that one marker in a large flush does not have all of it parsed."""
+        if len(plain) <= SLICE:
+            return self._read_slice(plain)
+        return [f for at in range(0, len(plain), SLICE) for f in self._read_slice(plain[at : at + SLICE])]
+
+    def _read_slice(self, plain: bytes) -> list[Frame]:
         if self._plain:
             return []
         if self._decoder is not None:
@@ -105,6 +116,9 @@ class BodyReader:
         if _JSON_START.match(text):
             return JsonDecoder(self._side, self._charset, elements=self._side is Side.RESPONSE)
         return None
+
+
+_SKIPPING = (SseDecoder, JsonDecoder)
 
 
 def framings() -> tuple[Framing, ...]:

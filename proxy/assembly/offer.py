@@ -30,15 +30,16 @@ class Offer:
         for definition in offered.definitions[:_KEEP]:
             self._definitions[definition.name] = definition
 
-    def complete(self, call: ToolCall) -> ToolCall:
-        definition = call.definition or self._definitions.get(call.name)
+    def complete(self, call: ToolCall, response_id: str | None) -> ToolCall:
+        """The call with its definition, and the message it came in where the wire says that once for all of them."""
+        served = self._definitions.get(f"mcp:{call.server}/{call.name}") if call.server else None
+        definition = call.definition or served or self._definitions.get(call.name)
+        parent = call.parent_message if call.parent_message is not None or call.stream_id else response_id
         advertised = call.advertised
         if advertised is Advertised.UNKNOWN:
             advertised = self._advertised(call, definition)
         purpose = "structured_output" if self._shapes(call) else call.purpose
-        if (advertised, definition, purpose) == (call.advertised, call.definition, call.purpose):
-            return call
-        return replace(call, advertised=advertised, definition=definition, purpose=purpose)
+        return replace(call, advertised=advertised, definition=definition, purpose=purpose, parent_message=parent)
 
     def _advertised(self, call: ToolCall, definition: Definition | None) -> Advertised:
         if call.executed_by in _THEIR_OWN:

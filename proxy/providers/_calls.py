@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import Any
@@ -12,6 +13,11 @@ from proxy.wire.json_text import dump, duplicate_keys, parse
 DUPLICATES_UP_TO = 256 << 10  # characters; larger arguments are parsed but not searched for double keys
 PARTS_CAP = 256
 TEXT_CAP = 200
+
+
+def patterns(*marks: bytes) -> tuple[re.Pattern[bytes], ...]:
+    """What a provider looks for before it parses: one pattern per mark, each searched on its own (that is faster)."""
+    return tuple(map(re.compile, marks))
 
 
 def arguments(text: str) -> dict[str, Any]:

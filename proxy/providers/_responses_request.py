@@ -54,7 +54,8 @@ def offered(body: dict[str, Any]) -> ToolsOffered:
     return ToolsOffered(found, present=isinstance(tools, list), forced=_forced(body.get("tool_choice")))
 
 
-def definitions(tool: dict[str, Any]) -> Iterator[Definition]:
+def definitions(tool: dict[str, Any], server: Any = None) -> Iterator[Definition]:
+    """``server``: the MCP server that listed the tool; its tools are named ``mcp:<server>/<tool>``."""
     kind = text(tool.get("type"))
     if kind == "namespace":
         for inner in rows(tool.get("tools")):
@@ -63,7 +64,9 @@ def definitions(tool: dict[str, Any]) -> Iterator[Definition]:
     name = text(tool.get("name")) or ("" if kind in ("function", "custom") else _own_name(tool, kind))
     notes = {"type": kind} if kind not in ("", "function") else None
     if name:
-        yield definition(name, tool.get("description"), tool.get("parameters"), notes)
+        named = f"mcp:{server}/{name}" if text(server) else name
+        schema = tool.get("parameters", tool.get("input_schema"))
+        yield definition(named, tool.get("description"), schema, notes or fields(tool.get("annotations")))
 
 
 def _own_name(tool: dict[str, Any], kind: str) -> str:

@@ -6,6 +6,7 @@ Deltas are keyed by ``item_id`` and only ever a preview: ``response.output_item.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,7 @@ class ResponsesAssembly:
         self._response_id: Any = None
         self._open: dict[Any, _Open] = {}
         self._told: set[Any] = set()
+        self._as_told: Counter[str] = Counter()  # what an item said: bridges give it another id when it is repeated
 
     def request(self, exchange: Exchange) -> Iterable[Event]:
         self._exchange = exchange
@@ -99,6 +101,7 @@ class ResponsesAssembly:
         self._batch += 1
         self._response_id = body.get("id")
         self._told.clear()
+        self._as_told.clear()
         yield Facts(known(response_id=text(body.get("id")), model=text(body.get("model"))))
         if not self._asked and rows(body.get("tools")):
             yield offered(body)
@@ -121,14 +124,19 @@ class ResponsesAssembly:
         if found is not None and said is not None:
             found.parts = [said]
 
-    def _done(self, item: dict[str, Any], index: Any, *, cut: bool = False) -> Iterator[Event]:
+    def _done(self, item: dict[str, Any], index: Any, *, cut: bool = False, again: bool = False) -> Iterator[Event]:
+        """``again``: a repeat at the end of the response, where an item already told may have another id."""
         kind = text(item.get("type"))
-        keys: set[tuple[Any, ...]] = {("id", item["id"])} if text(item.get("id")) else {("at", index)}
-        keys |= {("call", item["call_id"], kind)} if text(item.get("call_id")) else set()
+        key = f"id {item['id']}" if text(item.get("id")) else f"at {index}"
+        said = f"{kind} {item.get('call_id')} {item.get('name')} {item.get('arguments', item.get('input'))}"
         standing = self._open.pop(item.get("id"), None) or self._open.pop(index, None)
-        if keys & self._told or self._polled_before(keys):
+        if key in self._told or (again and self._as_told[said] > 0 and kind == "function_call"):
+            self._as_told[said] -= 1
             return
-        self._told |= keys
+        if self._polled_before(key):
+            return
+        self._told.add(key)
+        self._as_told[said] += 1
         if is_call(kind):
             complete = not cut and item.get("status") != "incomplete"
             ordinal = standing.ordinal if standing else _index(index)
@@ -137,14 +145,14 @@ class ResponsesAssembly:
             yield from own_result(item)
         elif is_result(kind):
             yield output_result(item, source="stream")
-        if kind == "tool_search_output":
-            found = tuple(d for tool in rows(item.get("tools")) for d in definitions(tool))
+        if kind in ("tool_search_output", "mcp_list_tools"):
+            found = tuple(d for tool in rows(item.get("tools")) for d in definitions(tool, item.get("server_label")))
             yield ToolsOffered(found, present=False)
 
     def _finish(self, body: dict[str, Any], kind: str) -> Iterator[Event]:
         yield from self._begin(body) if text(body.get("id")) else ()
         for index, item in enumerate(rows(body.get("output"))):
-            yield from self._done(item, index)
+            yield from self._done(item, index, again=True)
         yield from self._cut_off()
         reason = text(body.get("status")) or kind.removeprefix("response.")
         yield Facts(known(finish_reason=reason, usage=usage(body.get("usage")), error=short(body.get("error"))))
@@ -154,11 +162,11 @@ class ResponsesAssembly:
             yield from self._done(_filled(standing.item, standing), standing.ordinal, cut=True)
         self._open.clear()
 
-    def _polled_before(self, keys: set[Any]) -> bool:
+    def _polled_before(self, key: str) -> bool:
         """The same response fetched again shows the same items: only the first sight creates a call."""
         if self._exchange is None or not text(self._response_id) or self._stream:
             return False
-        return shown_before(self._exchange, "openai-responses", self._response_id, [str(k) for k in keys])
+        return shown_before(self._exchange, "openai-responses", self._response_id, [key])
 
 
 def _index(value: Any) -> int:

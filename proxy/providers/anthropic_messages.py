@@ -6,7 +6,6 @@ restart there. Vertex wraps nothing; Bedrock's wrappings unpack to the same even
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
 from proxy.providers._anthropic_request import CALL_BLOCKS, request_events
-from proxy.providers._calls import arguments, fields, given, result, rows, short, text
+from proxy.providers._calls import arguments, fields, given, patterns, result, rows, short, text
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -200,7 +199,16 @@ class _Provider:
     name = NAME
     dialect_of: str | None = None
     # events without these carry text only
-    markers = re.compile(rb"tool|message_start|message_delta|message_stop|content_block_st|input_json|error|\\u")
+    markers = patterns(
+        rb"tool",
+        rb"message_start",
+        rb"message_delta",
+        rb"message_stop",
+        rb"content_block_st",
+        rb"input_json",
+        rb"error",
+        rb"\\u",
+    )
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         return claim(fields(exchange.request_json), exchange, first)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from proxy.events import Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, known, rows, short, text
+from proxy.providers._calls import fields, known, patterns, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.providers._chat_slots import Slots
 from proxy.providers._usage import usage
@@ -68,7 +67,7 @@ class CohereAssembly:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
-    markers = re.compile(rb"tool-call|message-start|message-end|tool_calls|error|\\u")
+    markers = patterns(rb"tool-call", rb"message-start", rb"message-end", rb"tool_calls", rb"error", rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         rank = 0

@@ -11,7 +11,7 @@ from typing import Any
 
 from proxy.events import Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, known, rows, short, text
+from proxy.providers._calls import fields, known, patterns, rows, short, text
 from proxy.providers._gemini_parts import Parts, history, offered
 from proxy.providers._usage import usage
 from proxy.wire import Frame
@@ -84,7 +84,9 @@ def answer_of(data: dict[str, Any]) -> dict[str, Any]:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
-    markers = re.compile(rb"functionCall|executableCode|codeExecution|tool|finishReason|error|\\u")
+    markers = patterns(
+        rb"functionCall", rb"executableCode", rb"codeExecution", rb"tool", rb"finishReason", rb"error", rb"\\u"
+    )
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         rank = 0

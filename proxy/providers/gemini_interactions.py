@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import arguments, definition, fields, given, known, result, rows, short, text
+from proxy.providers._calls import arguments, definition, fields, given, known, patterns, result, rows, short, text
 from proxy.providers._memory import shown_before
 from proxy.providers._usage import usage
 from proxy.wire import Frame
@@ -133,7 +132,7 @@ def _result(step: dict[str, Any], *, source: str) -> ResultSeen:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
-    markers = re.compile(rb"_call|_result|arguments|step\.st|interaction\.|error|\\u")
+    markers = patterns(rb"_call", rb"_result", rb"arguments", rb"step\.st", rb"interaction\.", rb"error", rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         said = fields(first.data) if first is not None else {}

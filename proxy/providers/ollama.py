@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, known, rows, short, text
+from proxy.providers._calls import fields, given, known, patterns, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.wire import Frame
 
@@ -53,7 +52,7 @@ class OllamaAssembly:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
-    markers = re.compile(rb'tool|error|"done"\s*:\s*true|\\u')
+    markers = patterns(rb"tool", rb"error", rb'"done"\s*:\s*true', rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         said = fields(first.data) if first is not None else {}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, known, result, rows, short, text
+from proxy.providers._calls import fields, given, known, patterns, result, rows, short, text
 from proxy.providers._chat_request import offered
 from proxy.providers._memory import shown_before
 from proxy.providers._usage import usage
@@ -106,7 +105,7 @@ def _call(call: dict[str, Any], name: str, said: Any, where: ExecutedBy, ordinal
 class _Provider:
     name = NAME
     dialect_of: str | None = None
-    markers = re.compile(rb"tool|required_action|thread\.run|error|\\u")
+    markers = patterns(rb"tool", rb"required_action", rb"thread\.run", rb"error", rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         said = fields(first.data) if first is not None else {}

@@ -6,14 +6,13 @@ ways that are all handled here; ``groq-chat`` and ``mistral-chat`` are dialects 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, result, rows, short, text
+from proxy.providers._calls import fields, given, patterns, result, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.providers._chat_slots import LEGACY, Slots
 from proxy.providers._usage import usage
@@ -111,8 +110,16 @@ class ChatAssembly:
 class ChatProvider:
     """``host``: names this dialect by where it lives; ``mark``: a key only its bodies carry."""
 
-    markers = re.compile(
-        rb'tool|function|executed|error|"usage"\s*:\s*\{|"finish_reason"\s*:\s*"|"message"\s*:|\[DONE\]|\\u'
+    markers = patterns(
+        rb"tool",
+        rb"function",
+        rb"executed",
+        rb"error",
+        rb'"usage"\s*:\s*\{',
+        rb'"finish_reason"\s*:\s*"',
+        rb'"message"\s*:',
+        rb"\[DONE\]",
+        rb"\\u",
     )
 
     def __init__(self, name: str, dialect_of: str | None = None, host: str = "", mark: str = "") -> None:

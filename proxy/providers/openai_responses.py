@@ -5,11 +5,10 @@ Cursor posts this body to ``/chat/completions``: the body and the response say w
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from proxy.exchange import Exchange
-from proxy.providers._calls import fields, rows, text
+from proxy.providers._calls import fields, patterns, rows, text
 from proxy.providers._responses_stream import ResponsesAssembly
 from proxy.wire import Frame
 
@@ -19,7 +18,9 @@ NAME = "openai-responses"
 class _Provider:
     name = NAME
     dialect_of: str | None = None
-    markers = re.compile(rb'output_item|_call|"response"|_arguments|_input\.|program|error|\\u')
+    markers = patterns(
+        rb"output_item", rb"_call", rb'"response"', rb"_arguments", rb"_input\.", rb"program", rb"error", rb"\\u"
+    )
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if exchange.websocket:

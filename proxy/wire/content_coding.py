@@ -16,7 +16,7 @@ import zstandard
 
 SIZE_CAP = 64 << 20
 RATIO_CAP = 100
-RATIO_FLOOR = 1 << 20  # small bodies of zeros are nobody's attack
+RATIO_FLOOR = 8 << 20  # small bodies of zeros are nobody's attack
 STEP = 64 << 10  # output per step, so that the cap is seen before memory is spent
 
 

@@ -13,6 +13,8 @@ from proxy.wire import Frame
 from proxy.wire.json_text import parse
 
 BODY_CAP = 64 << 20
+QUIET_FROM = 1 << 20  # bodies above this are looked through for a mark of tool traffic before they are parsed
+MARKS = (b"tool", b"unction", b"call", b"Call", b"jsonrpc", b"messages", b"input", b"contents", b"\\u")
 _STRUCTURE = re.compile(rb'["\\{}\[\],]')
 
 
@@ -26,6 +28,8 @@ class JsonDecoder:
         self._buffer = bytearray()
         self._array: _Elements | None = None
         self._lost = 0
+        self.skipped_events = 0
+        self.skipped_bytes = 0
 
     def feed(self, data: bytes) -> list[Frame]:
         if self._array is not None:
@@ -53,6 +57,9 @@ class JsonDecoder:
         body = bytes(self._buffer)
         self._buffer.clear()
         if not body.strip():
+            return []
+        if len(body) >= QUIET_FROM and not any(mark in body for mark in MARKS):
+            self.skipped_events, self.skipped_bytes = 1, len(body)
             return []
         value, error = parse(_as_utf8(body, self._charset))
         if error is None:

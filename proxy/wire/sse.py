@@ -19,14 +19,14 @@ _LINES = re.compile(rb"\r\n|\n|\r")
 
 
 class SseDecoder:
-    """``gate``: when set, runs of whole events in which it finds nothing are counted and dropped unparsed."""
+    """``gate``: when set, runs of whole events in which none of its patterns is found are counted and dropped."""
 
     def __init__(self, side: Side = Side.RESPONSE) -> None:
         self._side = side
         self._buffer = bytearray()
         self._scanned = 0
         self._first = True
-        self.gate: re.Pattern[bytes] | None = None
+        self.gate: tuple[re.Pattern[bytes], ...] = ()
         self.skipped_events = 0
         self.skipped_bytes = 0
 
@@ -38,6 +38,8 @@ class SseDecoder:
             self._first = False
             if self._buffer.startswith(b"\xef\xbb\xbf"):
                 del self._buffer[:3]
+        if self.gate and self._skip():
+            return []
         cut, ends = 0, []
         for match in _END.finditer(self._buffer, max(0, self._scanned - 4)):
             if match.end() == len(self._buffer) and match.group()[-1:] == b"\r":
@@ -49,11 +51,20 @@ class SseDecoder:
             return self._too_long()
         whole = bytes(self._buffer[:cut])
         del self._buffer[:cut]
-        if self.gate is not None and self.gate.search(whole) is None:
-            self.skipped_events += len(ends)
-            self.skipped_bytes += len(whole)
-            return []
         return [f for start, stop, end in ends for f in self._event(whole[start:stop], end - start)]
+
+    def _skip(self) -> bool:
+        """Drop all whole events at once when no pattern is in them; what is left is the start of the next one."""
+        buffer = self._buffer
+        ends = [(mark, buffer.rfind(mark)) for mark in (b"\n\n", b"\r\n\r\n")]
+        cut = max((at + len(mark) for mark, at in ends if at >= 0), default=0)
+        if not cut or any(p.search(buffer, 0, cut) for p in self.gate):
+            return False
+        self.skipped_events += sum(buffer.count(mark, 0, cut) for mark, _ in ends)
+        self.skipped_bytes += cut
+        del buffer[:cut]
+        self._scanned = 0
+        return not buffer
 
     def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a last event that parses is one either way
         rest = bytes(self._buffer)

@@ -18,6 +18,8 @@ from tests.proxy.providers.streams import (
     calls,
     candidate,
     chunk,
+    completed,
+    created,
     done,
     entry,
     exchange,
@@ -323,3 +325,52 @@ def test_gemini_calls_without_ids_have_their_places():
         (None, 0, ExecutedBy.CLIENT),
         (None, 1, ExecutedBy.CLIENT),
     ]
+
+
+def test_nobodys_long_stream_is_given_up_and_counted_whole():
+    body = sse(*[{"tick": n} for n in range(5000)])
+    events, assembler = raw(body, [("content-type", "text/event-stream")])
+    assert [(e.reason, e.size_bytes) for e in events] == [("no_provider", len(body))]
+    assert assembler.counted.frames < 100
+
+
+def test_a_large_body_without_any_call_word_is_not_parsed():
+    body = json.dumps({"vectors": [[0.25] * 100] * 3000}).encode()
+    events, assembler = raw(body, [("content-type", "application/json")])
+    assert [(e.reason, e.size_bytes) for e in events] == [("no_provider", len(body))]
+    assert assembler.counted.skipped_bytes == len(body)
+
+
+def test_two_items_that_share_a_call_id_are_two_calls():
+    one, two = item("fc_1", "call_0", "f"), item("fc_2", "call_0", "g")
+    events = responses(created(), done(one), done(two, 1), completed(one, two))
+    assert brief(events) == [("call_0", "f", {}), ("call_0", "g", {})]
+
+
+def test_an_item_repeated_under_another_id_is_one_call():
+    events = responses(created(), done(item("fc_1", args='{"x":1}')), completed(item("other", args='{"x":1}')))
+    assert brief(events) == [("call_1", "run", {"x": 1})]
+
+
+def test_a_call_names_the_response_it_came_in():
+    (found,) = calls(responses(created("resp_7"), done(item()), completed(item(), id_="resp_7")))
+    assert found.parent_message == "resp_7"
+
+
+def test_what_a_provider_side_server_lists_is_offered_under_its_name():
+    listed = {
+        "type": "mcp_list_tools",
+        "id": "l",
+        "server_label": "yard",
+        "tools": [{"name": "dig", "input_schema": {}}],
+    }
+    used = {
+        "type": "mcp_call",
+        "id": "m",
+        "name": "dig",
+        "server_label": "yard",
+        "arguments": "{}",
+        "status": "completed",
+    }
+    (found,) = calls(responses(created(), done(listed), done(used, 1), completed(listed, used)))
+    assert (found.definition.name, found.server) == ("mcp:yard/dig", "yard")

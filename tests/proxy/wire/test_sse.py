@@ -14,7 +14,7 @@ from .cuts import cuts
 
 def read(pieces, clean=True, gate=None):
     decoder = SseDecoder()
-    decoder.gate = gate
+    decoder.gate = gate or ()
     frames = [f for piece in pieces for f in decoder.feed(piece)]
     return [(f.event, f.data, f.error) for f in frames + decoder.close(clean=clean)], decoder
 
@@ -65,7 +65,7 @@ def test_invalid_utf_8_becomes_replacement_characters_as_in_clients():
 def test_a_gate_lets_events_without_markers_pass_uncut_and_counts_them():
     quiet = b"".join(b'data: {"text":"%d"}\n\n' % i for i in range(50))
     loud = b'data: {"tool":1}\n\n'
-    events, decoder = read([quiet, quiet[:10], quiet[10:], loud], gate=re.compile(rb"tool"))
+    events, decoder = read([quiet, quiet[:10], quiet[10:], loud], gate=(re.compile(rb"tool"),))
     assert [e[1] for e in events] == [{"tool": 1}]
     assert (decoder.skipped_events, decoder.skipped_bytes) == (100, 2 * len(quiet))
 
@@ -73,5 +73,5 @@ def test_a_gate_lets_events_without_markers_pass_uncut_and_counts_them():
 def test_a_marker_cut_in_two_is_still_seen():
     body = b'data: {"text":1}\n\ndata: {"tool":1}\n\ndata: {"text":1}\n\n'
     for pieces in cuts(body):
-        events, _ = read(pieces, gate=re.compile(rb"tool"))
+        events, _ = read(pieces, gate=(re.compile(rb"tool"),))
         assert {"tool": 1} in [e[1] for e in events], json.dumps([p.decode() for p in pieces])
