@@ -7,6 +7,7 @@ One read that is one whole request is the fast path: one check, one capture, one
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import struct
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ AT_HEAD, LENGTH, CHUNKED, TUNNEL, DISCARD = range(5)
 _PIPELINED, _CONNECTING, _UPSTREAM_FULL = 1, 2, 4  # why reading is paused
 _ASK = OPEN | HEAD | BODY
 _ASK_WHOLE = OPEN | HEAD | BODY | LAST
+_BARE_LF = re.compile(rb"(?<!\r)\n").search
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends RST
 
 
@@ -194,6 +196,9 @@ class Client(asyncio.Protocol):
             return
         if not data:
             return
+        if _BARE_LF(data):
+            self.refuse("bare-cr-lf-nul")
+            return
         self.held = bytearray(data)
         if self.deadline is None:
             self.deadline = self.relay.loop.call_later(HEAD_DEADLINE_S, self._late)
@@ -206,6 +211,8 @@ class Client(asyncio.Protocol):
             self._pause(_PIPELINED)
         elif self.held.find(b"\r\n\r\n", seen) >= 0:
             self._next()
+        elif _BARE_LF(self.held, seen):
+            self.refuse("bare-cr-lf-nul")  # its end would never come
         elif len(self.held) > MAX_HEAD_BYTES:
             self.refuse("head-too-large")
 

@@ -6,6 +6,7 @@ It says how a response ended; only a true end is passed on as one: a break mid-b
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 from proxy.relay.chunks import BadChunkError, Chunks
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from proxy.relay.client import Client
 
 AT_HEAD, LENGTH, CHUNKED, UNTIL_CLOSE, TUNNEL = range(5)
+_BARE_LF = re.compile(rb"(?<!\r)\n").search
 _MORE = BODY | RESPONSE
 _DONE = BODY | RESPONSE | LAST
 _DONE_OVER = BODY | RESPONSE | LAST | OVER
@@ -244,7 +246,7 @@ class Upstream(asyncio.Protocol):
             c.shut()
 
     def _partial(self, c: Client, data: bytes, end: int) -> None:
-        if end > MAX_HEAD_BYTES or len(data) > MAX_HEAD_BYTES:
+        if end > MAX_HEAD_BYTES or len(data) > MAX_HEAD_BYTES or _BARE_LF(data):
             self._bad(c, "response-head")
         else:
             self._held += data

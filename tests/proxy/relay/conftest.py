@@ -14,7 +14,7 @@ from proxy.relay.core import Relay
 from proxy.relay.serve import start
 from proxy.spool.tail import SpoolTail
 
-WAIT_S = 5.0
+WAIT_S = 3.0
 
 
 class Upstream:
@@ -191,3 +191,12 @@ def rig(loop_name, tmp_path):
     yield make
     for one in made:
         one.close()
+
+
+@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
+def stage(request, tmp_path_factory):
+    from .stage import Stage
+
+    one = Stage(request.param, tmp_path_factory.mktemp("stage") / "spool")
+    yield one
+    one.close()
