@@ -45,6 +45,8 @@ class Chunks:
             if not self.line and self.trailer_bytes < 0:
                 m = _SIZE(data, at)
                 if m:
+                    if m.end() - at > MAX_LINE_BYTES:
+                        raise BadChunkError("chunk-line-too-long")
                     at = m.end()
                     self._size(m[1])
                     continue

@@ -15,7 +15,7 @@ _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
 _REQUEST_LINE = re.compile(rb"(" + _TOKEN + rb"++) ([^\0-\x20\x7f]++) HTTP/1\.([01])\r\n").match
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n\0]*+)?\r\n").match
 _BAD_LINE = re.compile(rb"\r\n(?!" + _TOKEN + rb"++:|\r\n|\Z)").search
-_OTHER_VERSION = re.compile(rb"[^\0-\x20\x7f]++ [^\0-\x20\x7f]++ HTTP/[0-9]++(?:\.[0-9]++)?\r\n").match
+_OTHER_VERSION = re.compile(rb"[^\0-\x20\x7f]++ [^\0-\x20\x7f]++ HTTP/(?!1\.[01]\r)[0-9]++(?:\.[0-9]++)?\r\n").match
 _NO_CONTROL = bytes(b for b in range(256) if b not in b"\r\n\0")
 
 SECRET_HEADERS = frozenset((

@@ -160,7 +160,12 @@ class Upstream(asyncio.Protocol):
             self._bad(c, "unsolicited-response")
             return
         if self._held:
+            seen = len(self._held) - 3
             self._held += data
+            if self._held.find(b"\r\n\r\n", max(seen, 0)) < 0:
+                if len(self._held) > MAX_HEAD_BYTES or _BARE_LF(self._held, max(seen, 0)):
+                    self._bad(c, "response-head")
+                return
             data = bytes(self._held)
             self._held.clear()
         while True:
