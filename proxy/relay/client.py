@@ -10,12 +10,14 @@ import asyncio
 import re
 import socket
 import struct
+import time
 from typing import TYPE_CHECKING, Any
 
 from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.relay.head import MAX_HEAD_BYTES, ORIGIN, request
 from proxy.relay.refusals import REFUSALS, RefusedError, answer
 from proxy.relay.secrets import blank
+from proxy.relay.upstream import RESET
 from proxy.spool.format import BODY, HEAD, LAST, OPEN, OVER
 from proxy.spool.writer import open_section
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from proxy.relay.upstream import Upstream
 
 CAPTURE_CAP_BYTES = 64 << 20  # per exchange; forwarding goes on
-HEAD_DEADLINE_S = 30.0
 LINGER_S = 2.0  # how long a client may still send after a last answer before it is cut
 LINGER_BYTES = 8 << 20
 AT_HEAD, LENGTH, CHUNKED, TUNNEL, DISCARD = range(5)
@@ -34,15 +35,14 @@ _PIPELINED, _CONNECTING, _UPSTREAM_FULL = 1, 2, 4  # why reading is paused
 _ASK = OPEN | HEAD | BODY
 _ASK_WHOLE = OPEN | HEAD | BODY | LAST
 _BARE_LF = re.compile(rb"(?<!\r)\n").search
-_RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends RST
 
 
 class Client(asyncio.Protocol):
     __slots__ = (
-        "add", "answered", "asked", "busy", "chunks", "connection", "dead", "deadline", "dialing", "discarded",
+        "add", "answered", "asked", "busy", "chunks", "connection", "dead", "deadline", "dialing", "discarded", "eofs",
         "exchange", "fd", "flags", "held", "keep", "left", "listener", "method", "mode", "objective", "opaque",
-        "paused", "peer", "pending", "place", "push", "relay", "room", "route",
-        "section", "target", "transport", "up", "write",
+        "opaque_since_ns", "paused", "peer", "pending", "place", "push", "relay", "room", "route", "section", "target",
+        "transport", "up", "write",
     )  # fmt: skip
 
     def __init__(self, relay: Relay, listener: Listener) -> None:
@@ -60,6 +60,7 @@ class Client(asyncio.Protocol):
         self.pending: list[bytes] = []  # for an upstream that is being connected
         self.deadline: asyncio.TimerHandle | None = None
         self.target: bytes | None = None
+        self.eofs = 0  # of a tunnel: 1 the client's, 2 the upstream's
         self.opaque = ""  # why nobody can read this tunnel
 
     # what the loop calls
@@ -86,7 +87,7 @@ class Client(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         if self.mode == TUNNEL and self.up:
-            self.push(self.up.half_close, None)
+            self.tunnel_eof(from_client=True)
             return True
         return False
 
@@ -201,7 +202,7 @@ class Client(asyncio.Protocol):
             return
         self.held = bytearray(data)
         if self.deadline is None:
-            self.deadline = self.relay.loop.call_later(HEAD_DEADLINE_S, self._late)
+            self.deadline = self.relay.loop.call_later(self.relay.head_s, self._late)
 
     def _more(self, data: bytes) -> None:
         """More of a head that was not whole, or a request that has to wait for the one before."""
@@ -296,12 +297,24 @@ class Client(asyncio.Protocol):
         """The upstream switched protocols. What the client sent ahead of the answer goes on now."""
         self.mode, self.opaque = TUNNEL, opaque
         if opaque:
+            self.opaque_since_ns = time.monotonic_ns()
             self.relay.spool.lose(self.exchange, opaque)
         if self.held:
             data = bytes(self.held)
             self.held.clear()
             self._body(data)
         self._resume(_PIPELINED)
+
+    def tunnel_eof(self, *, from_client: bool) -> None:
+        """One side of a tunnel said its last; the other may still speak. Both: it is over."""
+        self.eofs |= 1 if from_client else 2
+        if from_client and self.up:
+            self.push(self.up.half_close, None)
+        elif not from_client:
+            self.push(self._finish, None)
+        if self.eofs == 3:
+            self.ended("complete", "")
+            self.shut()
 
     def upstream_full(self, *, full: bool) -> None:
         (self._pause if full else self._resume)(_UPSTREAM_FULL)
@@ -395,7 +408,7 @@ class Client(asyncio.Protocol):
         if self.dead:
             return
         if reset:
-            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self.transport.abort()
 
     # pausing

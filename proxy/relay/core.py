@@ -11,7 +11,7 @@ import time
 
 from proxy.relay.client import Client
 from proxy.relay.counters import Slot
-from proxy.relay.dial import connect, tls_context
+from proxy.relay.dial import CONNECT_S, connect, tls_context
 from proxy.relay.listener import Listener
 from proxy.relay.refusals import RefusedError
 from proxy.relay.routes import Route
@@ -21,6 +21,7 @@ from proxy.relay.watch import Watch
 from proxy.spool.writer import Writer
 
 DRAIN_S = 30.0
+HEAD_S = 30.0  # from a head's first byte to its last; an idle connection has no clock
 IDLE_GRACE_S = 1.0
 _LAG_S = 0.1
 
@@ -35,9 +36,12 @@ class Relay:
         slot: Slot,
         key: bytes,
         own: frozenset[tuple[str, int]] = frozenset(),
+        *,
+        head_s: float = HEAD_S,
+        connect_s: float = CONNECT_S,
     ) -> None:
         self.loop, self.spool, self.slot, self.key = loop, spool, slot, key
-        self.own = own
+        self.own, self.head_s, self._connect_s = own, head_s, connect_s
         self.tick = Tick(loop, spool)
         self.watch = Watch(loop)
         self.clients: set[Client] = set()
@@ -121,6 +125,8 @@ class Relay:
             self.slot.client_gone += 1
         elif ending == "truncated":
             self.slot.truncated += 1
+        if client.opaque:
+            self._opaque(client)
         self.spool.end(client.exchange, ending, reason)
         self.tick.arm()
 
@@ -135,11 +141,19 @@ class Relay:
         self.spool.say(client.exchange, {"event": "refused", "status": status, "reason": code, "meta": meta})
         self.tick.arm()
 
+    def _opaque(self, client: Client) -> None:
+        assert client.route
+        size_in, size_out = self.spool.lost_bytes(client.exchange)
+        said: dict[str, object] = {"event": "opaque", "host": client.route.upstream, "reason": client.opaque}
+        said |= {"bytes_in": size_in, "bytes_out": size_out}
+        said["duration_ms"] = (time.monotonic_ns() - client.opaque_since_ns) / 1e6
+        self.spool.say(client.exchange, said)
+
     async def _dial(self, client: Client, route: Route) -> None:
         self.slot.upstream_connects += 1
         try:
             context = self._context(route.ca) if route.tls else None
-            await connect(route, Upstream(client), context, self.own)
+            await connect(route, Upstream(client), context, self.own, self._connect_s)
         except RefusedError as error:
             self.slot.upstream_failures += 1
             client.dialing = None

@@ -10,6 +10,8 @@ Keys of the configuration (all but ``routes`` and ``spool_dir`` optional):
   own             ["127.0.0.1:8791", …]: more addresses never to connect to (the control plane)
   control_fd      a socket pair's end from the supervisor: it is told "ready" and "draining"; when the supervisor
                   dies, connections stay, and 30 s later nobody new is accepted (a new supervisor has its own relays)
+  head_s          how long a request head may take from its first byte (30)
+  connect_s       how long connecting to an upstream may take (10)
   drain_s         how long SIGTERM waits for exchanges to end (30)
   loop            "uvloop", "asyncio" or "auto" (uvloop when it is installed)
 """
@@ -26,8 +28,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from proxy.relay.core import DRAIN_S, Relay
+from proxy.relay.core import DRAIN_S, HEAD_S, Relay
 from proxy.relay.counters import Slot
+from proxy.relay.dial import CONNECT_S
 from proxy.relay.listener import Listener
 from proxy.relay.secrets import install_key
 from proxy.spool.writer import Writer, private_directory
@@ -64,7 +67,8 @@ async def start(config: dict[str, Any], sockets: list[socket.socket]) -> Relay:
     key = install_key(Path(config.get("key_file") or root / "fingerprint.key"))
     listeners = [Listener(sock, config["routes"]) for sock in sockets]
     own = {x.address for x in listeners if x.address} | {address(text) for text in config.get("own", ())}
-    relay = Relay(loop, spool, slot, key, frozenset(own))
+    head_s, connect_s = float(config.get("head_s", HEAD_S)), float(config.get("connect_s", CONNECT_S))
+    relay = Relay(loop, spool, slot, key, frozenset(own), head_s=head_s, connect_s=connect_s)
     for listener in listeners:
         await relay.listen(listener)
     return relay

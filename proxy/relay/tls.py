@@ -100,6 +100,9 @@ class Tls(asyncio.Protocol):
     def resume_reading(self) -> None:
         self._raw.resume_reading()
 
+    def get_write_buffer_size(self) -> int:
+        return int(self._raw.get_write_buffer_size())
+
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return self._raw.get_extra_info(name, default)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
+import struct
 from typing import TYPE_CHECKING, Any
 
 from proxy.relay.chunks import BadChunkError, Chunks
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 AT_HEAD, LENGTH, CHUNKED, UNTIL_CLOSE, TUNNEL = range(5)
 _BARE_LF = re.compile(rb"(?<!\r)\n").search
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends RST
 _MORE = BODY | RESPONSE
 _DONE = BODY | RESPONSE | LAST
 _DONE_OVER = BODY | RESPONSE | LAST | OVER
@@ -87,7 +90,7 @@ class Upstream(asyncio.Protocol):
         if c is None:
             return False
         if self._mode == TUNNEL:
-            self._push(c._finish, None)  # noqa: SLF001 - the two halves are one machine
+            c.tunnel_eof(from_client=False)
             return True
         if self._mode == UNTIL_CLOSE:
             self._mode = AT_HEAD
@@ -150,7 +153,11 @@ class Upstream(asyncio.Protocol):
         self._transport.close()
 
     def abort(self) -> None:
+        """Away at once: with unsent bytes a FIN would wait behind them, so then it is a RST."""
         self._client = None
+        if self._transport.get_write_buffer_size():
+            sock = self._transport.get_extra_info("socket")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
         self._transport.abort()
 
     # responses

@@ -176,6 +176,11 @@ class Writer:
             self._lost[exchange] = Loss(opened=True, reason=reason)
             self._odd = True
 
+    def lost_bytes(self, exchange: int) -> tuple[int, int]:
+        """Forwarded and not captured so far, in and out, of an exchange whose beginning was captured."""
+        lost = self._lost.get(exchange)
+        return (lost.bytes_in, lost.bytes_out) if lost else (0, 0)
+
     def flush(self) -> None:
         """Write what the tick collected. On any failure the tick is undone in the file and counted instead."""
         parts = self._parts

@@ -1,0 +1,434 @@
+"""Endings are true in every phase: a break is seen as a break, a client that leaves takes its upstream along."""
+
+import select
+import socket
+import struct
+import threading
+import time
+
+import pytest
+
+from proxy.exchange import Ending
+from proxy.spool.events import BodySeen, Ended, Opaque, Refused
+
+from .conftest import WAIT_S, read_all, read_exactly, read_head, reset
+
+ASK = b"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"
+LENGTH = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartial"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\npartial\r\n"
+UNTIL = b"HTTP/1.1 200 OK\r\n\r\npartial"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+def one_ended(events):
+    return [e for e in events if isinstance(e, Ended)]
+
+
+def to(up):
+    return {"/": {"url": f"http://127.0.0.1:{up.port}"}}
+
+
+BREAKS = {
+    # name: (reply before the break, how, what the client sees after the reply, ending, reason)
+    "FIN in a length body": (LENGTH, "fin", b"", Ending.TRUNCATED, "upstream_closed"),
+    "RST in a length body": (LENGTH, "rst", b"", Ending.TRUNCATED, "upstream_reset"),
+    "FIN in a chunked body": (CHUNKED, "fin", b"", Ending.TRUNCATED, "upstream_closed"),
+    "RST in a chunked body": (CHUNKED, "rst", b"", Ending.TRUNCATED, "upstream_reset"),
+    "FIN ends a body until close": (UNTIL, "fin", b"", Ending.COMPLETE, ""),
+    "RST in a body until close": (UNTIL, "rst", b"<RST>", Ending.TRUNCATED, "upstream_reset"),
+    "FIN before any answer": (b"", "fin", b"", Ending.UPSTREAM_FAILED, "upstream_closed_before_response"),
+    "RST before any answer": (b"", "rst", b"<RST>", Ending.UPSTREAM_FAILED, "upstream_reset_before_response"),
+    "FIN in the head": (
+        b"HTTP/1.1 200 OK\r\nA: b",
+        "fin",
+        None,
+        Ending.UPSTREAM_FAILED,
+        "upstream_closed_before_response",
+    ),
+    "extra bytes": (LENGTH.replace(b"100", b"9"), "extra", b"", Ending.TRUNCATED, "extra-response-bytes"),
+    "bad chunk later": (CHUNKED, "badchunk", b"", Ending.TRUNCATED, "chunk-size"),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_break_is_passed_on_as_a_break(rig, upstream, name):
+    reply, how, after, ending, reason = BREAKS[name]
+
+    def handler(sock):
+        read_exactly(sock, len(ASK) + 6)
+        if reply:
+            sock.sendall(reply)
+        time.sleep(0.05)
+        if how == "rst":
+            reset(sock)
+        elif how == "extra":
+            sock.sendall(b"0123456789")
+            read_all(sock)
+        elif how == "badchunk":
+            sock.sendall(b"zz\r\nx")
+            read_all(sock)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(ASK)
+        got = read_all(sock)
+    if after is not None:
+        assert got == reply + after
+    else:
+        assert got == b""
+    (ended,) = one_ended(r.events(until=one_ended))
+    assert (ended.ending, ended.reason) == (ending, reason)
+
+
+class Phase:
+    """An upstream that notes when its connection goes away."""
+
+    def __init__(self, reply=b""):
+        self.reply = reply
+        self.began = threading.Event()
+        self.lost_at = None
+
+    def __call__(self, sock):
+        sock.recv(65536)
+        if self.reply:
+            sock.sendall(self.reply)
+        self.began.set()
+        read_all(sock)
+        self.lost_at = time.monotonic()
+
+
+PHASES = {
+    "before the first byte": (Phase, {}, ASK, 0),
+    "uploading": (Phase, {}, ASK[:-2], 0),
+    "mid-stream": (Phase, {"reply": CHUNKED}, ASK, len(CHUNKED)),
+    "mid-stream with a pipelined request held": (Phase, {"reply": CHUNKED}, ASK + ASK, len(CHUNKED)),
+}
+
+
+@pytest.mark.parametrize("how", ["fin", "rst"])
+@pytest.mark.parametrize("name", PHASES)
+def test_a_client_that_leaves_takes_its_upstream_along(rig, upstream, name, how):
+    make, arguments, sent, answer = PHASES[name]
+    phase = make(**arguments)
+    r = rig(to(upstream(phase)))
+    sock = r.connect()
+    sender = threading.Thread(target=_send, args=(sock, sent), daemon=True)
+    sender.start()
+    assert phase.began.wait(WAIT_S)
+    read_exactly(sock, answer)
+    time.sleep(0.1)
+    left = time.monotonic()
+    if how == "rst":
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    sock.shutdown(socket.SHUT_WR) if how == "fin" else sock.close()
+    (ended,) = one_ended(r.events(until=one_ended))
+    assert ended.ending is Ending.CLIENT_GONE
+    deadline = time.monotonic() + WAIT_S
+    while phase.lost_at is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    assert phase.lost_at - left < 1.0  # the promise is 50 ms; benchmarks measure it
+    sock.close()
+    sender.join(WAIT_S)
+
+
+def _send(sock, data):
+    try:
+        sock.sendall(data)
+    except OSError:
+        pass
+
+
+def test_a_client_that_resets_while_its_upload_is_stalled_is_seen(rig, upstream):
+    began, gone = threading.Event(), threading.Event()
+
+    def handler(sock):
+        began.set()
+        poller = select.poll()
+        poller.register(sock, 0)  # reads nothing: only HUP and ERR are told
+        poller.poll(3000)
+        gone.set()
+
+    r = rig(to(upstream(handler)))
+    sock = r.connect()
+    sock.sendall(ASK.replace(b"Length: 5", b"Length: 50000000"))
+    assert began.wait(WAIT_S)
+    sock.settimeout(0.3)
+    try:
+        while True:
+            sock.send(b"x" * 65536)
+    except TimeoutError:
+        pass
+    reset(sock)
+    assert gone.wait(WAIT_S)
+    (ended,) = one_ended(r.events(until=one_ended))
+    assert ended.ending is Ending.CLIENT_GONE
+
+
+def test_a_client_that_leaves_while_connecting_ends_the_attempt(rig):
+    full = socket.create_server(("127.0.0.1", 0), backlog=0)
+    port = full.getsockname()[1]
+    fillers = []
+    for _ in range(8):  # fill the accept queue, so that connecting hangs
+        filler = socket.socket()
+        filler.setblocking(False)
+        filler.connect_ex(("127.0.0.1", port))
+        fillers.append(filler)
+    r = rig({"/": {"url": f"http://127.0.0.1:{port}"}}, connect_s=0.5)
+    assert b"Onlooker-Refusal: upstream-timeout" in r.talk(ASK)
+    sock = r.connect()
+    sock.sendall(ASK)
+    time.sleep(0.2)
+    assert r.relay._dials
+    sock.close()
+    late, ended = one_ended(r.events(until=lambda es: len(one_ended(es)) == 2))
+    assert (late.ending, ended.ending) == (Ending.UPSTREAM_FAILED, Ending.CLIENT_GONE)
+    assert not r.relay._dials
+    for one in (*fillers, full):
+        one.close()
+
+
+def test_an_upstream_nobody_listens_on_is_a_typed_502(rig):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    r = rig({"/": {"url": f"http://127.0.0.1:{port}"}})
+    got = r.talk(ASK)
+    assert got.startswith(b"HTTP/1.1 502 ")
+    assert b"Onlooker-Refusal: upstream-connect" in got
+    events = r.events(until=one_ended)
+    assert [e.ending for e in one_ended(events)] == [Ending.UPSTREAM_FAILED]
+    assert [e.reason for e in events if isinstance(e, Refused)] == ["upstream-connect"]
+
+
+def test_a_name_that_does_not_resolve_is_a_typed_502(rig):
+    r = rig({"/": {"url": "http://no-such-name.invalid"}})
+    assert b"Onlooker-Refusal: upstream-name" in r.talk(ASK)
+
+
+@pytest.mark.parametrize(
+    "host", ["169.254.169.254", "[fe80::1]", "0.0.0.0", "[::ffff:169.254.169.254]", "[fd00:ec2::254]"]
+)
+def test_metadata_and_link_local_addresses_are_refused(rig, host):
+    r = rig({"/": {"url": f"http://{host}:80"}})
+    got = r.talk(ASK)
+    assert got.startswith(b"HTTP/1.1 403 ")
+    assert b"Onlooker-Refusal: forbidden-address" in got
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
+def test_its_own_listener_is_refused(rig, host):
+    with socket.create_server(("127.0.0.1", 0)) as control:
+        port = control.getsockname()[1]
+        r = rig({"/": {"url": f"http://{host}:{port}"}}, own=[f"127.0.0.1:{port}"])
+        assert b"Onlooker-Refusal: forbidden-address" in r.talk(ASK)
+
+
+def test_an_idle_upstream_close_is_mirrored(rig, upstream):
+    def handler(sock):
+        read_head(sock)
+        sock.sendall(OK)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(ASK)
+        assert read_all(sock) == OK
+
+
+def test_connection_close_is_mirrored_after_the_response(rig, upstream):
+    def handler(sock):
+        read_head(sock)
+        sock.sendall(OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        read_all(sock)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(ASK)
+        assert read_all(sock).endswith(b"ok")
+
+
+def test_unsolicited_bytes_from_an_idle_upstream_end_the_connection(rig, upstream):
+    def handler(sock):
+        read_head(sock)
+        sock.sendall(OK)
+        time.sleep(0.1)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+        read_all(sock)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(ASK)
+        assert read_all(sock) in {OK, OK + b"<RST>"}
+    events = r.events(until=lambda es: any(isinstance(e, Refused) for e in es))
+    assert [e.reason for e in events if isinstance(e, Refused)] == ["unsolicited-response"]
+
+
+def test_pipelined_requests_are_served_in_order(rig, upstream):
+    def handler(sock):
+        held = b""
+        for _ in range(3):
+            while b"\r\n\r\n" not in held:
+                held += sock.recv(65536)
+            head, _, held = held.partition(b"\r\n\r\n")
+            body = head.split(b" ")[1]
+            sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        read_all(sock)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(b"".join(b"GET /%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % n for n in range(3)))
+        want = b"".join(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n/%d" % n for n in range(3))
+        assert read_exactly(sock, len(want)) == want
+    assert [e.ending for e in one_ended(r.events(until=lambda es: len(one_ended(es)) == 3))] == [Ending.COMPLETE] * 3
+
+
+def test_a_route_change_opens_another_upstream_and_closes_the_old_one_quietly(rig, upstream):
+    closed = threading.Event()
+
+    def first(sock):
+        read_head(sock)
+        sock.sendall(OK)
+        if read_all(sock) == b"":
+            closed.set()
+
+    def second(sock):
+        while read_head(sock):
+            sock.sendall(OK)
+
+    a, b = upstream(first), upstream(second)
+    r = rig({"a": {"url": f"http://127.0.0.1:{a.port}"}, "b": {"url": f"http://127.0.0.1:{b.port}"}})
+    with r.connect() as sock:
+        for path in (b"/a/x", b"/b/x", b"/b/y"):
+            sock.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert read_exactly(sock, len(OK)) == OK
+        assert closed.wait(WAIT_S)
+    assert (a.accepted, b.accepted) == (1, 1)
+
+
+def test_an_early_answer_to_an_unfinished_upload_arrives_whole(rig, upstream):
+    answer = b"HTTP/1.1 413 Payload Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig"
+
+    def handler(sock):
+        read_head(sock)
+        sock.sendall(answer)
+        time.sleep(0.05)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(ASK.replace(b"Length: 5", b"Length: 3000000"))
+        sender = threading.Thread(target=_send, args=(sock, b"x" * 2_000_000))
+        sender.start()
+        got = read_exactly(sock, len(answer))
+        assert got == answer
+        sock.close()
+        sender.join(WAIT_S)
+
+
+def test_an_early_answer_on_a_kept_connection_lets_the_upload_finish(rig, upstream):
+    def handler(sock):
+        held = read_head(sock)
+        sock.sendall(OK)
+        body = held.partition(b"\r\n\r\n")[2]
+        body += read_exactly(sock, 5 - len(body))
+        while read_head(sock):
+            sock.sendall(OK)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(ASK[:-5])
+        assert read_exactly(sock, len(OK)) == OK
+        sock.sendall(b"hello")
+        sock.sendall(b"GET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert read_exactly(sock, len(OK)) == OK
+    assert [e.ending for e in one_ended(r.events(until=lambda es: len(one_ended(es)) == 2))] == [Ending.COMPLETE] * 2
+
+
+def test_expect_waits_for_the_upstreams_word(rig, upstream):
+    def handler(sock):
+        read_head(sock)
+        sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        assert read_exactly(sock, 5) == b"hello"
+        sock.sendall(OK)
+        read_all(sock)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(ASK[:-5].replace(b"\r\n\r\n", b"\r\nExpect: 100-continue\r\n\r\n"))
+        assert read_exactly(sock, 25) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        sock.sendall(b"hello")
+        assert read_exactly(sock, len(OK)) == OK
+
+
+SWITCH = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: %s\r\nConnection: Upgrade\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "ahead"), [(b"websocket", b""), (b"websocket", b"\x81\x81aaaax"), (b"other", b"")]
+)
+def test_an_upgraded_connection_is_a_tunnel_and_says_what_it_is(rig, upstream, protocol, ahead):
+    switch = SWITCH % protocol
+
+    def handler(sock):
+        got = read_head(sock)
+        early = got.partition(b"\r\n\r\n")[2]
+        assert early == b""  # nothing goes ahead of the answer
+        sock.sendall(switch + b"\x81\x02hi")
+        assert read_exactly(sock, len(ahead) + 4) == ahead + b"PING"
+        sock.sendall(b"PONG")
+        assert sock.recv(10) == b""
+        sock.sendall(b"LAST")
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        sock.sendall(
+            b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: " + protocol + b"\r\n\r\n" + ahead
+        )
+        assert read_exactly(sock, len(switch) + 4) == switch + b"\x81\x02hi"
+        sock.sendall(b"PING")
+        assert read_exactly(sock, 4) == b"PONG"
+        sock.shutdown(socket.SHUT_WR)
+        assert read_all(sock) == b"LAST"
+    events = r.events(until=one_ended)
+    if protocol == b"websocket":
+        assert b"".join(e.data for e in events if isinstance(e, BodySeen)) in {
+            b"\x81\x02hi" + ahead + b"PINGPONGLAST", ahead + b"\x81\x02hi" + b"PINGPONGLAST",
+        }  # fmt: skip
+        assert one_ended(events)[0].ending is Ending.COMPLETE
+    else:
+        (opaque,) = [e for e in events if isinstance(e, Opaque)]
+        assert opaque.bytes_in >= 4
+        assert opaque.bytes_out >= 8
+
+
+def test_a_head_that_does_not_arrive_in_time_is_a_408(rig, upstream):
+    r = rig(to(upstream(read_all)), head_s=0.2)
+    with r.connect() as sock:
+        time.sleep(0.3)  # idle is not late: the clock starts at the first byte
+        sock.sendall(b"GET / HTTP/1.1\r\nHo")
+        assert b"408 Request Timeout" in read_all(sock)
+
+
+def test_a_stalled_client_stops_its_own_upstream_and_nobody_elses(rig, upstream):
+    sent = [0]
+    big = b"HTTP/1.1 200 OK\r\nContent-Length: 200000000\r\n\r\n"
+
+    def handler(sock):
+        head = read_head(sock)
+        if b"/big" not in head:
+            sock.sendall(OK)
+            return
+        sock.sendall(big)
+        sock.settimeout(0.5)
+        try:
+            while True:
+                sent[0] += sock.send(b"x" * 65536)
+        except OSError:
+            pass
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as stalled:
+        stalled.sendall(b"GET /big HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.6)
+        with r.connect() as other:
+            other.sendall(ASK)
+            assert read_exactly(other, len(OK)) == OK
+        assert sent[0] < 30_000_000  # socket buffers, not the body
