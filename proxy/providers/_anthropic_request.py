@@ -6,14 +6,13 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from classifiers.call import Definition, Outcome, ToolResult
+from classifiers.call import Definition, ToolResult
 from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.exchange import Exchange
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, known, result, rows, text
+from proxy.providers._calls import by_flag, definition, fields, ident, known, result, rows, text
 
 CALL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_MARKED = {True: Outcome.ERROR, False: Outcome.OK}
 
 
 def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterator[Event]:
@@ -56,9 +55,11 @@ def _definition(tool: dict[str, Any]) -> Definition:
 
 def _history_events(messages: list[Any]) -> Iterator[Event]:
     hashes = _history.chain(messages)
-    ids = tuple(b.get("id") for m in rows(messages) for b in rows(m.get("content")) if b.get("type") in CALL_BLOCKS)
+    ids = tuple(
+        ident(b.get("id")) for m in rows(messages) for b in rows(m.get("content")) if text(b.get("type")) in CALL_BLOCKS
+    )
     yield HistorySeen(call_ids=ids, prefix_hashes=hashes)
-    names = {b.get("id"): b.get("name") for m in rows(messages) for b in rows(m.get("content")) if "name" in b}
+    names = {ident(b.get("id")): b.get("name") for m in rows(messages) for b in rows(m.get("content")) if "name" in b}
     for message in rows(messages):
         if message.get("role") == "user":
             yield from (ResultSeen(r) for r in _results(rows(message.get("content")), names))
@@ -67,12 +68,12 @@ def _history_events(messages: list[Any]) -> Iterator[Event]:
 def _results(blocks: Iterable[dict[str, Any]], names: dict[Any, Any]) -> Iterator[ToolResult]:
     for block in blocks:
         if block.get("type") == "tool_result":
-            id_ = block.get("tool_use_id")
+            id_ = ident(block.get("tool_use_id"))
             yield result(
                 id_,
                 block.get("content"),
-                _MARKED.get(block.get("is_error"), Outcome.UNKNOWN),  # type: ignore[arg-type]
-                name=text(names.get(id_)) or None if isinstance(id_, str) else None,
+                by_flag(block.get("is_error")),
+                name=text(names.get(id_)) or None,
                 source="request",
                 asserted_by="request",
                 reported_by="harness",

@@ -42,6 +42,17 @@ def raw(text: str) -> dict[str, Any]:
     return {"arguments": text, "arguments_text": text, "arguments_valid": None}
 
 
+def ident(*values: Any) -> str | int | None:
+    """The first of ``values`` that can be an id or an index: text or a whole number; "" only when nothing else is."""
+    kept = [v for v in values if isinstance(v, (str, int)) and not isinstance(v, bool)]
+    return next((v for v in kept if v != ""), kept[0] if kept else None)
+
+
+def by_flag(value: Any) -> Outcome:
+    """What an ``is_error`` says; anything but true and false says nothing."""
+    return Outcome.ERROR if value is True else Outcome.OK if value is False else Outcome.UNKNOWN
+
+
 def text(value: Any) -> str:
     """A string as it is, everything else as ""."""
     return value if isinstance(value, str) else ""
@@ -81,7 +92,7 @@ def result(id_: Any, content: Any, outcome: Outcome = Outcome.UNKNOWN, **more: A
     if outcome is Outcome.UNKNOWN and content in (None, "", []):
         outcome = Outcome.ANSWERED_EMPTY
     return ToolResult(
-        id=id_ if isinstance(id_, (str, int)) and not isinstance(id_, bool) else None,
+        id=ident(id_),
         outcome=outcome,
         size_bytes=len(body),
         digest=sha256(body).hexdigest(),

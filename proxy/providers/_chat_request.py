@@ -8,7 +8,7 @@ from typing import Any
 from classifiers.call import Definition
 from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, known, result, rows, text
+from proxy.providers._calls import definition, fields, ident, known, result, rows, text
 
 _SESSION_KEYS = ("prompt_cache_key", "session_id", "conversation_id")
 
@@ -54,13 +54,13 @@ def history(messages: list[Any]) -> Iterator[Event]:
     """HistorySeen, then every result the request carries: which are new, the session knows."""
     hashes = _history.chain(messages)
     calls = [c for m in rows(messages) for c in rows(m.get("tool_calls"))]
-    yield HistorySeen(call_ids=tuple(c.get("id") for c in calls), prefix_hashes=hashes)
+    yield HistorySeen(call_ids=tuple(ident(c.get("id")) for c in calls), prefix_hashes=hashes)
     names = {
         c["id"]: text(fields(c.get("function") or c.get("custom")).get("name")) for c in calls if text(c.get("id"))
     }
     for message in rows(messages):
-        if message.get("role") in ("tool", "function"):
-            id_ = message.get("tool_call_id")
+        if text(message.get("role")) in ("tool", "function"):
+            id_ = ident(message.get("tool_call_id"))
             name = text(message.get("name")) or text(message.get("tool_name")) or (names.get(text(id_)) or None)
             yield ResultSeen(
                 result(

@@ -12,7 +12,7 @@ from typing import Any
 
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed
-from proxy.providers._calls import arguments, fields, raw, rows, text
+from proxy.providers._calls import arguments, fields, ident, raw, rows, text
 from proxy.wire.json_text import dump, parse
 
 CALLS_CAP = 1024
@@ -55,12 +55,13 @@ class Slots:
         kind = kind or ("custom" if entry.get("type") == "custom" or "custom" in entry else "function")
         inner = fields(entry.get("custom" if kind == "custom" else "function")) or (entry if kind == LEGACY else {})
         said = inner.get("input" if kind == "custom" else "arguments")
-        id_, name = entry.get("id"), text(inner.get("name"))
-        slot = self._find(entry.get("index"), id_, name, said)
+        id_, name = ident(entry.get("id")), text(inner.get("name"))
+        index = ident(entry.get("index"))
+        slot = self._find(index, id_, name, said)
         if slot is None:
             if len(self._slots) >= CALLS_CAP or not (id_ or name or said):
                 return
-            slot = Slot(len(self._slots), entry.get("index"), kind=kind)
+            slot = Slot(len(self._slots), index, kind=kind)
             self._slots.append(slot)
         slot.id = id_ if slot.id in (None, "") and id_ is not None else slot.id
         slot.name = slot.name or name

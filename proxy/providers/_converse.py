@@ -13,7 +13,7 @@ from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
 from proxy.providers import _history
-from proxy.providers._calls import arguments, definition, fields, given, known, result, rows, short, text
+from proxy.providers._calls import arguments, definition, fields, given, ident, known, result, rows, short, text
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -63,7 +63,7 @@ class ConverseAssembly:
             yield from self._stop(index, complete=False)
 
     def _event(self, kind: str, data: dict[str, Any]) -> Iterator[Event]:
-        index = data.get("contentBlockIndex")
+        index = ident(data.get("contentBlockIndex"))
         if kind == "contentBlockStart":
             self._start(index, fields(data.get("start")))
         elif kind == "contentBlockDelta":
@@ -115,7 +115,7 @@ def _call(use: dict[str, Any], body: dict[str, Any], ordinal: int, *, complete: 
     return CallClosed(
         ToolCall(
             name=text(use.get("name")),
-            id=use.get("toolUseId"),
+            id=ident(use.get("toolUseId")),
             kind=kind,
             executed_by=ExecutedBy.PROVIDER if kind == "server_tool_use" else ExecutedBy.CLIENT,
             complete=complete,
@@ -127,7 +127,7 @@ def _call(use: dict[str, Any], body: dict[str, Any], ordinal: int, *, complete: 
 
 def _result(said: dict[str, Any], *, source: str, names: dict[Any, str] | None = None) -> ResultSeen:
     asked = source == "request"
-    id_ = said.get("toolUseId")
+    id_ = ident(said.get("toolUseId"))
     return ResultSeen(
         result(
             id_,
@@ -152,7 +152,7 @@ def request_events(exchange: Exchange, body: dict[str, Any], api: str) -> Iterat
     hashes = _history.chain(messages)
     blocks = [b for m in rows(messages) for b in rows(m.get("content"))]
     uses = [fields(b.get("toolUse")) for b in blocks if "toolUse" in b]
-    yield HistorySeen(call_ids=tuple(u.get("toolUseId") for u in uses), prefix_hashes=hashes)
+    yield HistorySeen(call_ids=tuple(ident(u.get("toolUseId")) for u in uses), prefix_hashes=hashes)
     names = {u["toolUseId"]: text(u.get("name")) for u in uses if text(u.get("toolUseId"))}
     for message in rows(messages):
         for block in rows(message.get("content")):

@@ -9,7 +9,7 @@ from typing import Any
 from classifiers.call import Definition, ExecutedBy, Outcome, ToolCall, ToolResult
 from proxy.events import CallClosed, Event, HistorySeen, ResultSeen, ToolsOffered
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, given, result, rows, text
+from proxy.providers._calls import definition, fields, given, ident, result, rows, text
 from proxy.providers._gemini_args import PartialArgs
 
 _CODE_OUTCOMES = {
@@ -98,7 +98,7 @@ class Parts:
         return CallClosed(
             ToolCall(
                 name=text(call.get("name")),
-                id=call.get("id") or None,
+                id=ident(call.get("id")) or None,
                 kind=kind,
                 executed_by=where,
                 complete=complete,
@@ -139,7 +139,7 @@ def history(contents: list[Any]) -> Iterator[Event]:
     """HistorySeen, then every function response, paired with the call it answers."""
     hashes = _history.chain(contents)
     calls = [fields(p.get("functionCall")) for c in rows(contents) for p in rows(c.get("parts")) if "functionCall" in p]
-    yield HistorySeen(call_ids=tuple(c.get("id") for c in calls), prefix_hashes=hashes)
+    yield HistorySeen(call_ids=tuple(ident(c.get("id")) for c in calls), prefix_hashes=hashes)
     turn: dict[str, Any] = {}
     for content in rows(contents):
         if content.get("role") == "model":

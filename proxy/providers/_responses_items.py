@@ -10,7 +10,7 @@ from typing import Any
 
 from classifiers.call import Approval, ApprovalState, ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, ResultSeen
-from proxy.providers._calls import arguments, fields, given, raw, result, rows, short, text
+from proxy.providers._calls import arguments, fields, given, ident, raw, result, rows, short, text
 from proxy.providers._chat_slots import wrapped
 
 Item = dict[str, Any]
@@ -39,7 +39,7 @@ def call_event(item: Item, *, complete: bool, batch: int, ordinal: int, **more: 
     return CallClosed(
         ToolCall(
             name=name,
-            id=item.get("call_id") or item.get("id"),
+            id=ident(item.get("call_id"), item.get("id")),
             kind=shown,
             executed_by=where,
             complete=complete,
@@ -58,8 +58,8 @@ def call_event(item: Item, *, complete: bool, batch: int, ordinal: int, **more: 
 
 def own_result(item: Item) -> Iterator[Event]:
     """The result a provider-run item carries in itself, when it has ended."""
-    kind, status = text(item.get("type")), item.get("status")
-    ended = status not in ("in_progress", "queued", None) or item.get("error")
+    kind, status = text(item.get("type")), text(item.get("status"))
+    ended = status not in ("in_progress", "queued", "") or item.get("error")
     if kind not in _RESULT_FIELDS or not ended:
         return
     content = next((item[k] for k in _RESULT_FIELDS[kind] if item.get(k) is not None), None)
@@ -83,7 +83,7 @@ def output_result(item: Item, *, source: str, names: dict[Any, str] | None = Non
     said = {"source": source, "asserted_by": "request" if asked else "response"}
     if item.get("type") == "mcp_approval_response":
         return _decision(item, said)
-    id_ = item.get("call_id") or item.get("id")
+    id_ = ident(item.get("call_id"), item.get("id"))
     content = item.get("output", item.get("result", item.get("tools")))
     return ResultSeen(
         result(

@@ -9,7 +9,7 @@ from classifiers.call import Definition
 from proxy.events import Event, Facts, HistorySeen, ToolsOffered
 from proxy.exchange import Exchange
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, known, rows, text
+from proxy.providers._calls import definition, fields, ident, known, rows, text
 from proxy.providers._responses_items import is_call, is_result, output_result
 from proxy.wire.json_text import parse
 
@@ -88,7 +88,7 @@ def _forced(choice: Any) -> str | None:
 def _items(items: list[Any]) -> Iterator[Event]:
     hashes = _history.chain(items)
     calls = [i for i in rows(items) if is_call(text(i.get("type")))]
-    ids = tuple(i.get("call_id") or i.get("id") for i in calls)
+    ids = tuple(ident(i.get("call_id"), i.get("id")) for i in calls)
     yield HistorySeen(call_ids=ids, prefix_hashes=hashes)
     names = {i["call_id"]: text(i.get("name")) for i in calls if text(i.get("call_id"))}
     for item in rows(items):

@@ -13,7 +13,7 @@ from typing import Any
 
 from proxy.events import Event, Facts, ToolsOffered
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, known, rows, short, text
+from proxy.providers._calls import fields, ident, known, rows, short, text
 from proxy.providers._memory import shown_before
 from proxy.providers._responses_items import call_event, is_call, is_result, output_result, own_result
 from proxy.providers._responses_request import definitions, offered, request_events
@@ -79,7 +79,7 @@ class ResponsesAssembly:
         elif kind == "response.output_item.added":
             self._add(fields(data.get("item")), data)
         elif kind == "response.output_item.done":
-            yield from self._done(fields(data.get("item")), data.get("output_index"))
+            yield from self._done(fields(data.get("item")), ident(data.get("output_index")))
         elif kind in _ENDS:
             yield from self._finish(fields(data.get("response")), kind)
         elif kind.endswith(".delta"):
@@ -91,7 +91,7 @@ class ResponsesAssembly:
 
     def _whole(self, body: dict[str, Any]) -> Iterator[Event]:
         yield from self._begin(body)
-        if body.get("status") not in ("queued", "in_progress"):
+        if text(body.get("status")) not in ("queued", "in_progress"):
             yield from self._finish(body, "response.completed")
 
     def _begin(self, body: dict[str, Any]) -> Iterator[Event]:
@@ -108,10 +108,11 @@ class ResponsesAssembly:
 
     def _add(self, item: dict[str, Any], data: dict[str, Any]) -> None:
         if is_call(text(item.get("type"))) and len(self._open) < ITEMS_CAP:
-            self._open[item.get("id") or data.get("output_index")] = _Open(item, _index(data.get("output_index")))
+            key = ident(item.get("id"), data.get("output_index"))
+            self._open[key] = _Open(item, _index(data.get("output_index")))
 
     def _find(self, data: dict[str, Any]) -> _Open | None:
-        return self._open.get(data.get("item_id")) or self._open.get(data.get("output_index"))
+        return self._open.get(ident(data.get("item_id"))) or self._open.get(ident(data.get("output_index")))
 
     def _append(self, data: dict[str, Any]) -> None:
         found = self._find(data)
@@ -129,7 +130,7 @@ class ResponsesAssembly:
         kind = text(item.get("type"))
         key = f"id {item['id']}" if text(item.get("id")) else f"at {index}"
         said = f"{kind} {item.get('call_id')} {item.get('name')} {item.get('arguments', item.get('input'))}"
-        standing = self._open.pop(item.get("id"), None) or self._open.pop(index, None)
+        standing = self._open.pop(ident(item.get("id")), None) or self._open.pop(index, None)
         if key in self._told or (again and self._as_told[said] > 0 and kind == "function_call"):
             self._as_told[said] -= 1
             return

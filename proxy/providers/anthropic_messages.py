@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from classifiers.call import ExecutedBy, Outcome, ToolCall
+from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
 from proxy.providers._anthropic_request import CALL_BLOCKS, request_events
-from proxy.providers._calls import arguments, fields, given, patterns, result, rows, short, text
+from proxy.providers._calls import arguments, by_flag, fields, given, ident, patterns, result, rows, short, text
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -105,7 +105,7 @@ class AnthropicAssembly:
         block = fields(data.get("content_block"))
         kind = text(block.get("type"))
         if kind in CALL_BLOCKS:
-            key = (self._message, data.get("index"))
+            key = (self._message, ident(data.get("index")))
             standing = self._open.get(key)
             if standing is not None and standing.start.get("id") == block.get("id"):
                 return
@@ -119,13 +119,13 @@ class AnthropicAssembly:
 
     def _append(self, data: dict[str, Any]) -> Iterable[Event]:
         delta = fields(data.get("delta"))
-        block = self._open.get((self._message, data.get("index")))
+        block = self._open.get((self._message, ident(data.get("index"))))
         if block is not None and delta.get("type") == "input_json_delta":
             block.parts.append(text(delta.get("partial_json")))
         return ()
 
     def _stop(self, data: dict[str, Any]) -> Iterator[Event]:
-        block = self._open.pop((self._message, data.get("index")), None)
+        block = self._open.pop((self._message, ident(data.get("index"))), None)
         if block is not None:
             yield self._closed(block, complete=True)
 
@@ -178,12 +178,11 @@ def _server_result(block: dict[str, Any], kind: str) -> ResultSeen:
     content = block.get("content")
     inner = fields(content)
     if kind == "mcp_tool_result":
-        failed: bool | None = {True: True, False: False}.get(block.get("is_error"))  # type: ignore[arg-type]
+        outcome = by_flag(block.get("is_error"))
     elif "return_code" in inner:
-        failed = inner["return_code"] != 0
+        outcome = by_flag(inner["return_code"] != 0)
     else:
-        failed = text(inner.get("type")).endswith("_error") or "error_code" in inner
-    outcome = {True: Outcome.ERROR, False: Outcome.OK, None: Outcome.UNKNOWN}[failed]
+        outcome = by_flag(text(inner.get("type")).endswith("_error") or "error_code" in inner)
     return ResultSeen(
         result(
             block.get("tool_use_id"),

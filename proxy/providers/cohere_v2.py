@@ -7,7 +7,7 @@ from typing import Any
 
 from proxy.events import Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, known, patterns, rows, short, text
+from proxy.providers._calls import fields, ident, known, patterns, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.providers._chat_slots import Slots
 from proxy.providers._usage import usage
@@ -35,9 +35,9 @@ class CohereAssembly:
             yield from self._whole(data, frame)
         elif kind in ("tool-call-start", "tool-call-delta"):
             call = fields(fields(fields(data.get("delta")).get("message")).get("tool_calls"))
-            self._slots.add({**call, "index": data.get("index", 0)})
+            self._slots.add({**call, "index": ident(data.get("index", 0))})
         elif kind == "tool-call-end":
-            yield from self._slots.close_index(data.get("index", 0))
+            yield from self._slots.close_index(ident(data.get("index", 0)))
         elif kind == "message-end":
             yield from self._end(fields(data.get("delta")))
         elif kind == "message-start" and text(data.get("id")):

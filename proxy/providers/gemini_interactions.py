@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from classifiers.call import ExecutedBy, Outcome, ToolCall
+from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import arguments, definition, fields, given, known, patterns, result, rows, short, text
+from proxy.providers._calls import (
+    arguments,
+    by_flag,
+    definition,
+    fields,
+    given,
+    ident,
+    known,
+    patterns,
+    result,
+    rows,
+    short,
+    text,
+)
 from proxy.providers._memory import shown_before
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
 NAME = "gemini-interactions"
 STEPS_CAP = 4096
-_MARKED = {True: Outcome.ERROR, False: Outcome.OK}
 
 
 class InteractionAssembly:
@@ -44,11 +56,11 @@ class InteractionAssembly:
             yield from self._whole(data)
         elif kind == "step.start":
             if len(self._open) < STEPS_CAP:
-                self._open[data.get("index")] = (fields(data.get("step")), [])
+                self._open[ident(data.get("index"))] = (fields(data.get("step")), [])
         elif kind == "step.delta":
             self._append(data)
         elif kind == "step.stop":
-            yield from self._stop(data.get("index"))
+            yield from self._stop(ident(data.get("index")))
         elif kind.startswith("interaction."):
             yield from self._learn(fields(data.get("interaction")))
         if data.get("error"):
@@ -60,8 +72,8 @@ class InteractionAssembly:
 
     def _append(self, data: dict[str, Any]) -> None:
         delta = fields(data.get("delta"))
-        if text(delta.get("type")).startswith("arguments") and data.get("index") in self._open:
-            self._open[data.get("index")][1].append(text(delta.get("arguments")))
+        if text(delta.get("type")).startswith("arguments") and ident(data.get("index")) in self._open:
+            self._open[ident(data.get("index"))][1].append(text(delta.get("arguments")))
 
     def _stop(self, index: Any, *, complete: bool = True) -> Iterator[Event]:
         step, parts = self._open.pop(index, ({}, []))
@@ -88,7 +100,7 @@ class InteractionAssembly:
             yield CallClosed(
                 ToolCall(
                     name=text(step.get("name")) or kind.removesuffix("_call"),
-                    id=step.get("id"),
+                    id=ident(step.get("id")),
                     kind="function" if ours else kind,
                     executed_by=ExecutedBy.CLIENT if ours else ExecutedBy.PROVIDER,
                     complete=complete,
@@ -120,7 +132,7 @@ def _result(step: dict[str, Any], *, source: str) -> ResultSeen:
         result(
             step.get("call_id"),
             step.get("result"),
-            _MARKED.get(step.get("is_error"), Outcome.UNKNOWN),  # type: ignore[arg-type]
+            by_flag(step.get("is_error")),
             name=text(step.get("name")) or None,
             source=source,
             asserted_by="request" if asked else "response",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, known, patterns, rows, short, text
+from proxy.providers._calls import fields, given, ident, known, patterns, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.wire import Frame
 
@@ -30,7 +30,7 @@ class OllamaAssembly:
             yield CallClosed(
                 ToolCall(
                     name=text(said.get("name")),
-                    id=call.get("id") or None,
+                    id=ident(call.get("id")) or None,
                     executed_by=ExecutedBy.CLIENT,
                     ordinal=self._count,
                     **({} if said.get("arguments") is None else given(said["arguments"])),

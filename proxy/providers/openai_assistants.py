@@ -8,7 +8,7 @@ from typing import Any
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, known, patterns, result, rows, short, text
+from proxy.providers._calls import fields, given, ident, known, patterns, result, rows, short, text
 from proxy.providers._chat_request import offered
 from proxy.providers._memory import shown_before
 from proxy.providers._usage import usage
@@ -93,7 +93,7 @@ def _call(call: dict[str, Any], name: str, said: Any, where: ExecutedBy, ordinal
     return CallClosed(
         ToolCall(
             name=name,
-            id=call.get("id"),
+            id=ident(call.get("id")),
             kind=text(call.get("type")) or "function",
             executed_by=where,
             ordinal=ordinal,

@@ -12,7 +12,7 @@ from typing import Any
 
 from proxy.events import Event, Facts, HistorySeen, ResultSeen
 from proxy.exchange import Ending, Exchange, Side
-from proxy.providers._calls import fields, known, rows, short, text
+from proxy.providers._calls import fields, ident, known, rows, short, text
 from proxy.providers._responses_items import call_event, is_call, is_result, output_result, own_result
 from proxy.providers._responses_request import offered
 from proxy.providers._usage import usage
@@ -51,7 +51,7 @@ class RealtimeAssembly:
         if kind == "conversation.item.create" and is_result(text(item.get("type"))):
             yield ResultSeen(replace(output_result(item, source="request").result, source="stream"))
         elif kind == "conversation.item.create" and is_call(text(item.get("type"))):
-            yield HistorySeen(call_ids=(item.get("call_id"),))
+            yield HistorySeen(call_ids=(ident(item.get("call_id")),))
         elif kind in ("session.update", "response.create") and "tools" in said:
             yield offered(said)
 
@@ -62,9 +62,9 @@ class RealtimeAssembly:
             yield Facts(known(session_ids=known(**{"session.id": text(session.get("id"))})))
         elif kind == "response.output_item.added" and is_call(text(item.get("type"))):
             if len(self._open) < OPEN_CAP:
-                self._open[item.get("id")] = item
+                self._open[ident(item.get("id"))] = item
         elif kind.endswith("_arguments.delta"):
-            self._parts.setdefault(data.get("item_id"), []).append(text(data.get("delta")))
+            self._parts.setdefault(ident(data.get("item_id")), []).append(text(data.get("delta")))
         elif kind.endswith("_arguments.done"):
             yield from self._closed(data)
         elif kind == "response.output_item.done" and is_call(text(item.get("type"))):
@@ -76,7 +76,7 @@ class RealtimeAssembly:
             yield Facts({"error": short(data.get("error"))})
 
     def _closed(self, data: dict[str, Any]) -> Iterator[Event]:
-        standing = self._open.get(data.get("item_id"), {})
+        standing = self._open.get(ident(data.get("item_id")), {})
         item = {"type": "function_call", **standing, "arguments": data.get("arguments")}
         item["call_id"] = data.get("call_id") or standing.get("call_id")
         item["name"] = text(data.get("name")) or text(standing.get("name"))
@@ -101,7 +101,7 @@ class RealtimeAssembly:
     def _tell(self, item: dict[str, Any], *, complete: bool) -> Iterator[Event]:
         keys = {("call", item.get("call_id"))} if text(item.get("call_id")) else set()
         keys |= {("id", item.get("id"))} if text(item.get("id")) else set()
-        self._open.pop(item.get("id"), None)
+        self._open.pop(ident(item.get("id")), None)
         if not keys & self._told:
             self._told |= keys
             yield call_event(item, complete=complete, batch=self._batch, ordinal=self._count)
