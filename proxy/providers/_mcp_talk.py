@@ -271,7 +271,7 @@ class McpTalk:
         trimmed(asked, 1024)
         for key, item in requests.items():
             method = item.get("method") if isinstance(item, dict) else None
-            if method not in KINDS:
+            if not isinstance(method, str) or method not in KINDS:
                 continue
             params = item.get("params") if isinstance(item.get("params"), dict) else {}
             kind = KINDS[method]

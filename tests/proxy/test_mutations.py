@@ -76,4 +76,4 @@ def test_odd_values_are_never_a_failure(case):
         events += assembler.response_end(chooser.choice([Ending.COMPLETE, Ending.TRUNCATED]))
         assert [e.reason for e in events if isinstance(e, Unread) and "failed" in e.reason] == []
         assert all(isinstance(e.call.name, str) for e in events if isinstance(e, CallClosed))
-        assert all(type(e.call.id) in (str, int, type(None)) for e in events if isinstance(e, CallClosed))
+        assert all(isinstance(e.call.id, (str, int, type(None))) for e in events if isinstance(e, CallClosed))
