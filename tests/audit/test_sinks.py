@@ -6,10 +6,12 @@ import hmac
 import http.server
 import io
 import json
+import os
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -505,14 +507,7 @@ def test_ocsf_events_carry_their_class_and_the_records_place(folder):
 @pytest.fixture
 def nats_server(tmp_path):
     pytest.importorskip("nats", reason="the extra `nats` is not installed")
-    binary = shutil.which("nats-server") or next(
-        (
-            str(p)
-            for p in Path(pytest.__file__).parents[3].glob("**/nats-server*")
-            if p.is_file() and p.stat().st_mode & 0o100
-        ),
-        None,
-    )
+    binary = shutil.which("nats-server", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if binary is None:
         pytest.skip("no nats-server binary is installed")
     with socket.create_server(("127.0.0.1", 0)) as probe:
