@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import orjson
@@ -30,6 +31,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import (
 )
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
+from opentelemetry.sdk.resources import Resource as SdkResource
 
 from audit import otel_names as names
 from audit.summary import findings, severity, what
@@ -40,10 +42,18 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 
 
 def resource(record: Record) -> Resource:
-    host = names.look(record, "origin.host")
-    said = {"service.name": "onlooker", "service.instance.id": record["log_id"], "host.name": host}
+    """Service, host and pod, and what OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME add."""
+    said = {"service.instance.id": record["log_id"], "host.name": names.look(record, "origin.host")}
     pod = names.look(record, "origin.pod")
-    return Resource(attributes=_attributes(said | {"k8s.pod.name": pod}))
+    return Resource(attributes=_attributes(_service() | said | {"k8s.pod.name": pod}))
+
+
+@cache
+def _service() -> dict[str, Any]:
+    found = dict(SdkResource.create({}).attributes)
+    if str(found.get("service.name", "unknown_service")).startswith("unknown_service"):
+        found["service.name"] = "onlooker"
+    return {k: v for k, v in found.items() if not k.startswith("telemetry.sdk.")}
 
 
 def logs(batch: Sequence[Record], *, arguments: bool = False) -> ExportLogsServiceRequest:

@@ -49,6 +49,7 @@ class NatsSink:
         try:
             done.result(self._options["timeout_s"] * 2)
         except Exception:
+            done.cancel()
             if not quiet:
                 raise
 
@@ -66,7 +67,12 @@ class NatsSink:
         timeout_s = self._options["timeout_s"]
         more = {"token": secret("nats", self._options["token"])} if self._options["token"] else {}
         client = await self._library.connect(
-            self._options["url"], connect_timeout=timeout_s, allow_reconnect=False, error_cb=_ignore, **more
+            self._options["url"],
+            connect_timeout=timeout_s,
+            allow_reconnect=False,
+            max_reconnect_attempts=1,
+            error_cb=_ignore,
+            **more,
         )
         stream = client.jetstream(timeout=timeout_s)
         if self._options["create_stream"]:
@@ -74,9 +80,14 @@ class NatsSink:
         self._client, self._stream = client, stream
 
     async def _drop(self) -> None:
+        """Close the connection, and whatever the library still has under way on this loop."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
 
 class Nats:

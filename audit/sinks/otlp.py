@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from audit import otlp_encode
 from audit.sinks import Options, Record, Sent, SinkError, read_options, secret
 from audit.summary import severity
 
+ENDPOINT_VARIABLE = "OTEL_EXPORTER_OTLP_ENDPOINT"
 RETRYABLE = frozenset({429, 502, 503, 504})  # OTLP specification 1.x, "Failures"
 RESPONSES: Mapping[str, Any] = {
     "logs": ExportLogsServiceResponse,
@@ -126,7 +128,7 @@ class Otlp:
     name = "otlp"
     options: Options = MappingProxyType(
         {
-            "endpoint": "http://127.0.0.1:4318",
+            "endpoint": "",  # empty: OTEL_EXPORTER_OTLP_ENDPOINT, else 127.0.0.1 and the protocol's port
             "protocol": "http",
             "headers": {},
             "timeout_s": 10.0,
@@ -141,6 +143,8 @@ class Otlp:
         headers = {k.lower(): secret(self.name, str(v)) for k, v in chosen["headers"].items()}
         if chosen["protocol"] not in {"http", "grpc"}:
             raise ValueError(f"sink otlp: protocol is {chosen['protocol']!r}; expected http or grpc")
+        port = 4317 if chosen["protocol"] == "grpc" else 4318
+        chosen["endpoint"] = chosen["endpoint"] or os.environ.get(ENDPOINT_VARIABLE) or f"http://127.0.0.1:{port}"
         wire: Wire
         if chosen["protocol"] == "grpc":
             from audit.otlp_grpc import GrpcWire  # noqa: PLC0415 - grpcio is the extra `grpc`
