@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -39,16 +39,21 @@ class SinkStatus:
     up_to: str = ""
 
 
-def open_sinks(configured: Sequence[Mapping[str, Any]], place: Path) -> dict[str, OpenSink]:
-    """The ``sinks:`` list: one mapping {name: options} each; two of a name are told apart as otlp, otlp-2."""
+def open_sinks(
+    configured: Sequence[Mapping[str, Any]], place: Path, *, taken: Collection[str] = ()
+) -> dict[str, OpenSink]:
+    """The ``sinks:`` list: one mapping {name: options} each; two of a name are told apart as otlp, otlp-2.
+
+    ``taken``: labels given out before. Raises ValueError naming the sink and what is wrong with it.
+    """
     known: dict[str, Sink] = {s.name: s for s in discover("audit.sinks", "SINK")}
     out: dict[str, OpenSink] = {}
     for entry in configured:
         ((name, options),) = entry.items()
         if name not in known:
             raise ValueError(f"sinks: unknown sink {name!r}; expected {', '.join(sorted(known))}")
-        taken = sum(1 for n in out if n.split("-")[0] == name)
-        label = name if not taken else f"{name}-{taken + 1}"
+        same = sum(1 for n in (*taken, *out) if n.split("-")[0] == name)
+        label = name if not same else f"{name}-{same + 1}"
         out[label] = known[name].open(options or {}, place / label)
     return out
 
@@ -90,9 +95,10 @@ class SinkRunner:
             while not stopping.is_set():
                 try:
                     moved = await self._step(name, sink, stopping)
-                except SinkError as error:
+                except Exception as error:  # a sink that breaks must not take the others with it
                     self._failed(name, error)
-                    pause = error.retry_after_s if error.retry_after_s is not None else wait_s
+                    asked_s = error.retry_after_s if isinstance(error, SinkError) else None
+                    pause = wait_s if asked_s is None else asked_s
                     await _wait(stopping, pause * random.uniform(0.8, 1.2))  # noqa: S311 - spreads retries, no secret
                     wait_s = min(wait_s * 2, LONGEST_WAIT_S)
                     continue
@@ -143,10 +149,10 @@ class SinkRunner:
             refused += (await asyncio.to_thread(sink.send, [record])).rejected
         return refused
 
-    def _failed(self, name: str, error: SinkError) -> None:
+    def _failed(self, name: str, error: Exception) -> None:
         status = self.status[name]
         status.errors += 1
-        status.error = str(error)
+        status.error = str(error) if isinstance(error, SinkError) else f"{type(error).__name__}: {error}"
 
 
 async def _wait(stopping: asyncio.Event, seconds: float) -> None:

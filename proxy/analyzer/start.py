@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.log import AuditLog
+from audit.retention import Retention, housekeeping
 from audit.state import State
 from proxy.analyzer.analyzer import Analyzer
 from proxy.analyzer.desk import Desk
@@ -61,7 +62,8 @@ def start(config: Config, judge: Judge) -> Running:
     saved = load_snapshot(snapshot.path)
     audit = State(state_dir)
     guard = audit.guard(rules=config.privacy.rules, identities=config.privacy.identities)
-    log = audit.open_log(guard=guard)
+    kept = Retention(max_age_s=config.retention.max_age_s, max_bytes=config.retention.max_bytes)
+    log = audit.open_log(guard=guard, after_rotation=housekeeping(kept))
     metrics, stopping = Metrics(), threading.Event()
     desk = Desk(
         config=config,

@@ -5,7 +5,7 @@ In: the configuration, the token, the relay's counters. Out: the application; ``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 from aiohttp import web
 
@@ -13,6 +13,7 @@ from proxy.control.api import Api
 from proxy.control.doors import doors
 from proxy.control.health import Health
 from proxy.control.hooks import Hooks
+from proxy.control.sinks import Sinks
 from proxy.inbox import Outbox, inbox_file
 from proxy.metrics import Snapshot
 from proxy.settings import Config
@@ -21,7 +22,8 @@ from proxy.settings import Config
 def make_app(config: Config, token: str, relay_counters: Callable[[], Snapshot]) -> web.Application:
     names = frozenset({"localhost", *config.control_hosts})
     outbox = Outbox(inbox_file(config.spool.dir))
-    health, api, hooks = Health(config, relay_counters), Api(config, outbox), Hooks(outbox)
+    sinks = Sinks(config)
+    health, api, hooks = Health(config, relay_counters, sinks), Api(config, outbox), Hooks(outbox)
     app = web.Application(middlewares=[doors(token, names)], client_max_size=8 << 20)
     app.add_routes(
         [
@@ -39,8 +41,11 @@ def make_app(config: Config, token: str, relay_counters: Callable[[], Snapshot])
         ]
     )
 
-    async def close(_app: web.Application) -> None:
+    async def feed_sinks(_app: web.Application) -> AsyncIterator[None]:
+        sinks.start()
+        yield
+        await sinks.stop()
         outbox.close()
 
-    app.on_cleanup.append(close)
+    app.cleanup_ctx.append(feed_sinks)
     return app

@@ -15,6 +15,7 @@ from typing import Any
 from aiohttp import web
 
 from proxy.control.counters import running
+from proxy.control.sinks import Sinks
 from proxy.metrics import Metrics, Snapshot, merge, render
 from proxy.settings import Config, host_port
 from proxy.status import alive, is_fresh, read_pids, read_status, status_file
@@ -23,8 +24,8 @@ from proxy.status import alive, is_fresh, read_pids, read_status, status_file
 class Health:
     """``relay_counters``: the shared counters page as a metrics snapshot (the supervisor's side of the figures)."""
 
-    def __init__(self, config: Config, relay_counters: Callable[[], Snapshot]) -> None:
-        self._config, self._relay_counters = config, relay_counters
+    def __init__(self, config: Config, relay_counters: Callable[[], Snapshot], sinks: Sinks) -> None:
+        self._config, self._relay_counters, self._sinks = config, relay_counters, sinks
         self._status = status_file(config.spool.dir)
 
     async def healthz(self, _request: web.Request) -> web.Response:
@@ -43,14 +44,15 @@ class Health:
             "analyzer": "ok" if fresh else "not running" if status is None else "silent",
             "log": "unknown" if not fresh or status is None else status.get("log", {}).get("error") or "ok",
         }
-        degraded = [] if status is None else list(status.get("degraded", []))
+        degraded = [*([] if status is None else status.get("degraded", [])), *self._sinks.degraded()]
         return {"ready": all(v == "ok" for v in parts.values()), "parts": parts, "degraded": degraded}
 
     async def metrics(self, _request: web.Request) -> web.Response:
         status = await asyncio.to_thread(read_status, self._status)
         own = Metrics()
         own.set("onlooker_build_info", 1, version=version("onlooker"))
-        snapshots = [own.snapshot(), (status or {}).get("metrics", {}), await asyncio.to_thread(self._relay_counters)]
+        ours = [own.snapshot(), self._sinks.metrics((status or {}).get("log", {}))]
+        snapshots = [*ours, (status or {}).get("metrics", {}), await asyncio.to_thread(self._relay_counters)]
         return web.Response(text=render(merge(snapshots)), content_type="text/plain", charset="utf-8")
 
     async def _relay_answers(self, pids: dict[str, Any]) -> bool:
