@@ -98,7 +98,7 @@ class _Interpreter:
             max((w.span[1] for w in (*(h.word for h in parsed.hits), *parsed.operands)), default=name.span[1]),
         )
         self.values = self.collect()
-        self.sets: Json = dict(self.node.sets) if self.node.sets else {}
+        self.sets: Json = {k: v for node in parsed.nodes if node.sets for k, v in node.sets.items()}
         self.via = next((n.via for n in reversed(parsed.nodes) if n.via), "") or " ".join(
             (name.text.rpartition("/")[2], *(s.text for s in parsed.subs))
         )
@@ -128,7 +128,8 @@ class _Interpreter:
         meanings = [(hit, self.chosen(hit.option.meaning, hit.value)) for hit in self.parsed.hits if hit.option]
         for _, meaning in meanings:
             self.merge(meaning)
-        slots = next((m.operands for _, m in reversed(meanings) if m.operands is not None), self.node.slots)
+        override = next((m.operands for _, m in reversed(meanings) if m.operands is not None), None)
+        slots = self.node.slots if override is None else override
         instead = next((m.instead for _, m in reversed(meanings) if m.instead is not None), None)
         assigned = self.assign(slots)
         for hit, meaning in meanings:
@@ -136,10 +137,10 @@ class _Interpreter:
         if instead is not None:
             self.tell_all(instead, None, None)
         else:
-            self.own(assigned)
+            self.own(assigned, override=bool(override))
         return self.out
 
-    def own(self, assigned: list[tuple[Slot, list[Word]]]) -> None:
+    def own(self, assigned: list[tuple[Slot, list[Word]]], *, override: bool) -> None:
         node, operands = self.node, self.parsed.operands
         if node.no_operands is not None and not operands:
             self.tell_all(node.no_operands, None, None)
@@ -148,7 +149,8 @@ class _Interpreter:
             self.slot(slot, words)
         if node.keyed is not None:
             self.keyed()
-        if node.stdin and not self.out.items:
+        handed = any(isinstance(i, Handed) for i in self.out.items)
+        if node.stdin and not handed and not override and not any(ws for s, ws in assigned if s.meaning.delegate):
             self.out.reads_stdin = node.stdin
 
     def unknown_subcommand(self, word: Word) -> Reading:

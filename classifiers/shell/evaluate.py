@@ -43,7 +43,7 @@ class Evaluator:
                 break
             stream, truth = self.statement(statement, state, scope)
             printed.append(stream)
-        return _together(printed), truth
+        return self.together(printed), truth
 
     def statement(self, node: ir.Stmt, state: State, scope: Scope) -> tuple[Stream, Truth]:
         handler = _HANDLERS[type(node)]
@@ -83,8 +83,8 @@ class Evaluator:
             right, after = self.statement(node.right, branch, inner)
             state.merge(branch)
         if certain:
-            return _together([left, right]), after
-        return _together([left, right]), (
+            return self.together([left, right]), after
+        return self.together([left, right]), (
             True if not wanted and after is True else False if wanted and after is False else None
         )
 
@@ -121,7 +121,7 @@ class Evaluator:
                 state.merge(*branches)
                 if certain:
                     self.adopt(state, branch)
-                return _together(printed), None
+                return self.together(printed), None
             certain = False
         if node.otherwise is not None:
             branch = state.copy()
@@ -129,7 +129,7 @@ class Evaluator:
             printed.append(stream)
             branches.append(branch)
         state.merge(*branches)
-        return _together(printed), None
+        return self.together(printed), None
 
     def adopt(self, state: State, branch: State) -> None:
         """The branch certainly runs: its changes are ours."""
@@ -173,7 +173,7 @@ class Evaluator:
         if len(words) > MAX_LOOP:
             branch.vars[name] = None
             self.body(node.body, branch, scope)
-        return _together(printed)
+        return self.together(printed)
 
     def case(self, node: ir.Case, state: State, scope: Scope) -> tuple[Stream, Truth]:
         from fnmatch import fnmatchcase  # noqa: PLC0415 - rare
@@ -195,7 +195,7 @@ class Evaluator:
             printed.append(stream)
             branches.append(branch)
         state.merge(*branches)
-        return _together(printed), None
+        return self.together(printed), None
 
     def function(self, node: ir.Function, state: State, scope: Scope) -> tuple[Stream, Truth]:  # noqa: ARG002 - one shape
         state.functions[node.name] = node.body
@@ -212,6 +212,17 @@ class Evaluator:
         return Stream(None), None
 
     # helpers
+    def together(self, streams: list[Stream]) -> Stream:
+        """What several commands print one after the other; unknown parts are marked, so known lines stay readable."""
+        if len(streams) == 1:
+            return streams[0]
+        sources = tuple(dict.fromkeys(s for stream in streams for s in stream.sources))
+        texts = [s.text for s in streams]
+        text = None
+        if any(t is not None and t.strip() for t in texts) or None not in texts:
+            text = "".join(self.unknowns.mark("<output>") + "\n" if t is None else t for t in texts)
+        return Stream(text, sources, any(s.decoded for s in streams), any(s.network for s in streams))
+
     def expander(self, state: State, scope: Scope) -> Expander:
         def substitute(part: ir.Sub | ir.Proc) -> str | None:
             inner = replace(scope, stdin=scope.stdin if isinstance(part, ir.Sub) else None)
@@ -262,15 +273,6 @@ class Evaluator:
             for c in w.text
             if c in self.mark_streams and c != w.text
         ]
-
-
-def _together(streams: list[Stream]) -> Stream:
-    if len(streams) == 1:
-        return streams[0]
-    sources = tuple(dict.fromkeys(s for stream in streams for s in stream.sources))
-    texts = [s.text for s in streams]
-    text = None if any(t is None for t in texts) else "".join(t or "" for t in texts)
-    return Stream(text, sources, any(s.decoded for s in streams), any(s.network for s in streams))
 
 
 _HANDLERS: dict[type, Callable[[Evaluator, Any, State, Scope], tuple[Stream, Truth]]] = {

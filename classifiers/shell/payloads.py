@@ -55,8 +55,9 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
     if kind == "shell":
         return _shell_words(ev, item, state, inner)
     if kind == "script" and item.words[0].text in {"-", "/dev/stdin"}:
-        kinds = Delegate("shell") if item.to.language == "shell" else Delegate("code", item.to.language)
-        read_stdin(ev, kinds, item.words, item.to.language, state, replace(scope, via=inner.via[:-1]), plan)
+        kind = "shell" if item.to.language == "shell" else "code"
+        kinds = replace(item.to, kind=kind, via=item.via)
+        read_stdin(ev, kinds, item.words, item.to.language, state, scope, plan)
         return Stream(None)
     if kind == "script":
         return run_file(ev, item.words[0], state, inner, language=item.to.language)
@@ -181,6 +182,9 @@ def run_file(ev: Evaluator, word: Word, state: State, scope: Scope, *, language:
     known = state.files.get(path) if scope.where == "local" else None
     if known is not None and known.text is not None and ev.known(known.text):
         return _run_written(ev, known.text, word, language, state, scope)
+    if language == "crontab":
+        ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), "the jobs are in a file outside the call")
+        return Stream(None)
     domain = Domain.CODE if language else Domain.PROCESS
     index = tell(ev, Verb.EXECUTE, domain, path, word.span, state, scope, destructive=None)
     if index is None:
@@ -265,6 +269,15 @@ def read_stdin(
     )
 
 
+_SCHEDULE = re.compile(r"\s*(?:@\w+|(?:[-\d*,/A-Za-z]+\s+){4}[-\d*,/A-Za-z]+)\s+(.+)")
+
+
+def _job(line: str) -> str:
+    """The command of one crontab line (crontab(5)); settings, comments and unknown lines have none."""
+    match = None if line.lstrip().startswith("#") else _SCHEDULE.fullmatch(line)
+    return match[1].partition("%")[0] if match else ""
+
+
 def feed(
     ev: Evaluator,
     stream: Stream,
@@ -276,6 +289,11 @@ def feed(
 ) -> Stream:
     """Content of a stream, executed."""
     text = stream.text
+    if language == "crontab" and text is not None:
+        jobs = "\n".join(filter(None, map(_job, text.split("\n"))))
+        return run_text(
+            ev, jobs, state.copy(), replace(scope, stdin=None, fixed=scope.span(span)), [], scope.span(span)
+        )
     if text is not None and (ev.known(text) or language in {"shell", "bash", "sh"}):
         inner = replace(scope, stdin=None, fixed=scope.span(span))
         if language in {"shell", *_SHELLS}:

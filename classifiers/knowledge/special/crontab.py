@@ -1,0 +1,30 @@
+"""crontab: a file or standard input replaces the user's whole table; its lines run later (crontab(1), crontab(5))."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from classifiers.effects import Domain, Verb
+from classifiers.knowledge.interpret import Handed, Reading, Told
+from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.words import Word
+
+_READ: Json = {"destructive": False, "reversibility": "read_only"}
+_REPLACED: Json = {"destructive": True, "reversibility": "irreversible", "tags": ["overwrite", "persistence"]}
+
+
+def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
+    if reading.items or not reading.parsed.operands:
+        return
+    operand = reading.parsed.operands[0]
+    user = next((h.value.text for h in reading.parsed.hits if h.spelling == "-u" and h.value), "*")
+    if operand.text != "-":
+        reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, operand.text, _READ, operand.span, operand))
+    reading.items.append(
+        Told(Verb.MODIFY, Domain.SCHEDULER, f"cron:{user}", _REPLACED, (name.span[0], operand.span[1]), None)
+    )
+    to = Delegate("script", "crontab", condition="deferred", via="crontab")
+    reading.items.append(Handed(to, (operand,), {"condition": "deferred"}, operand.span, "crontab"))
+
+
+SPECIAL = ("crontab", read)
