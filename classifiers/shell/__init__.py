@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, Domain, Effect, Evidence, Opaque, OpaqueReason, Surface, Verb
 from classifiers.knowledge import knowledge
+from classifiers.knowledge.interpret import specials
+from classifiers.paths import facts
 from classifiers.shell.collect import Collector, OutOfTimeError
 from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator
 from classifiers.shell.state import Scope, State
@@ -19,7 +22,7 @@ def classify_shell(text: str, context: Context = NOWHERE, *, path: str = "comman
 
     ``path`` is the JSON path of ``text`` within the call's arguments; evidence spans are code points of ``text``.
     """
-    knowledge()  # loaded before the clock starts
+    _warm()
     collector = Collector(context.max_ms)
     if len(text) > MAX_TEXT:
         return _given_up(collector, text, path, OpaqueReason.SIZE_CAP, f"{len(text)} characters")
@@ -33,6 +36,17 @@ def classify_shell(text: str, context: Context = NOWHERE, *, path: str = "comman
         return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, "nested too deep")
     except Exception as error:  # our own fault is an unread command, never a lost one
         return _given_up(collector, text, path, OpaqueReason.PARSE_ERROR, f"the reader failed: {type(error).__name__}")
+
+
+@cache
+def _warm() -> None:
+    """Load knowledge, tables and the grammar before the first command's clock starts."""
+    from classifiers.shell.treesitter import parse  # noqa: PLC0415 - loads the grammar
+
+    knowledge()
+    specials()
+    facts("/", NOWHERE)
+    parse(":")
 
 
 def _classify(text: str, context: Context, path: str, depth: int, collector: Collector) -> Action:

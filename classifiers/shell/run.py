@@ -278,6 +278,8 @@ def _program(text: str) -> str | None:
     """The name knowledge is looked up by: bare, or the last part of a path into a program folder."""
     if "/" not in text:
         return text.removesuffix(".exe") if text.endswith(".exe") else text
+    if text.startswith("./") and lookup(text) is not None:  # ./gradlew and other wrappers projects ship
+        return text
     match = _BIN.match(text)
     return (match[1] or match[2]) if match else None
 
