@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from proxy.assembly.case import BadCaseError, assemble_case
+from proxy.assembly.case import assemble_case
+from proxy.assembly.folder import BadCaseError
 
 
 @click.command("assemble")

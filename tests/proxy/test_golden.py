@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from proxy.assembly import ExchangeAssembler
-from proxy.assembly.case import assemble_case, dialogue, exchanges, rendered, replay
+from proxy.assembly.case import assemble_case, dialogue, replay
 from proxy.assembly.choose import SHAPE, claims, providers
+from proxy.assembly.folder import exchanges
+from proxy.assembly.shown import rendered
 from proxy.exchange import Ending, Side
 
 from .wire.cuts import points

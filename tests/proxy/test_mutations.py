@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from proxy.assembly import ExchangeAssembler
-from proxy.assembly.case import dialogue, exchanges
+from proxy.assembly.case import dialogue
 from proxy.assembly.choose import providers
+from proxy.assembly.folder import exchanges
 from proxy.events import CallClosed, Unread
 from proxy.exchange import Ending
 from proxy.wire import Frame
