@@ -146,6 +146,7 @@ _ACTION: tuple[Row, ...] = (
     ("call.client_would_reject", "boolean", "The official client would have stopped here.", "providers", "call.client_would_reject"),
     ("call.reopened", "boolean", "It supersedes an earlier closing of the same id.", "providers", "call.reopened"),
     ("call.conflicts", "strings", "Readings of the same call that disagree.", "providers", "call.conflicts"),
+    ("call.unanswered", "string", "continued: the conversation went on without an answer to it.", "providers", None),
     ("call.history_disagrees", "boolean", "A request re-sent this call's history differently from what was seen.", "analyzer", None),
     ("call.definition.schema_hash", "string", "Hash of the advertised schema.", "analyzer", "call.definition.schema_hash"),
     ("call.definition.changed", "boolean", "The tool's definition changed since it was first offered.", "analyzer", None),

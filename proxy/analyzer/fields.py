@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from classifiers.call import ToolCall, ToolResult
+from classifiers.call import ApprovalState, ToolCall, ToolResult
 from proxy.analyzer.around import agent
 from proxy.analyzer.tracked import Tracked
 
@@ -73,7 +73,8 @@ def agent_fields(name: str | None, known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def result_fields(result: ToolResult, duration_ms: float | None) -> dict[str, Any]:
-    return {
+    """What the result says, and what it tells about its call only now."""
+    fields: dict[str, Any] = {
         "result.outcome": str(result.outcome),
         "result.reported_by": result.reported_by,
         "result.asserted_by": result.asserted_by,
@@ -81,3 +82,26 @@ def result_fields(result: ToolResult, duration_ms: float | None) -> dict[str, An
         "result.duration_ms": result.duration_ms if result.duration_ms is not None else duration_ms,
         "result.error": result.error,
     }
+    said = result.extra
+    late = {
+        "agui.result_fabricated": said.get("answered_by_producer"),
+        "agui.pending_disagrees": said.get("pending_disagrees"),
+        "call.history_disagrees": said.get("history_disagrees") or said.get("disagrees"),
+        "call.unanswered": said.get("unanswered"),
+        "call.advertised": said.get("advertised"),
+        "call.approval.state": None if result.approval.state is ApprovalState.NONE else str(result.approval.state),
+    }
+    return {**fields, **{name: value for name, value in late.items() if value is not None}}
+
+
+# Fields whose value may only be known when a result, or a later sight of the call, arrives.
+LATE_FIELDS = frozenset(
+    {
+        "agui.result_fabricated",
+        "agui.pending_disagrees",
+        "call.history_disagrees",
+        "call.unanswered",
+        "call.advertised",
+        "call.approval.state",
+    }
+)

@@ -24,6 +24,7 @@ from policies.objectives import Objectives
 from policies.policy_set import Loaded, PolicySet, load_one
 from policies.state import SessionState
 from policies.verdict import PolicyResult, Subject, Verdict
+from proxy.analyzer.fields import LATE_FIELDS
 from proxy.analyzer.judge import Judged
 from proxy.settings import Config
 
@@ -225,7 +226,7 @@ def _binding(made: Any) -> dict[str, Any] | None:
 
 
 def _about_results(policies: PolicySet) -> PolicySet:
-    """The same policies reduced to the rules that name a field of ``result.*``."""
+    """The same policies reduced to the rules that name a field a result may tell: ``result.*`` and LATE_FIELDS."""
     out = []
     for loaded in policies.policies:
         if loaded.compiled is None:
@@ -239,7 +240,7 @@ def _about_results(policies: PolicySet) -> PolicySet:
 
 def _names_result(condition: Any) -> bool:
     if isinstance(condition, Leaf):
-        return condition.field.startswith("result.")
+        return condition.field.startswith("result.") or condition.field in LATE_FIELDS
     return any(_names_result(c) for c in getattr(condition, "conditions", ()))
 
 

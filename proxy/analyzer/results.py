@@ -62,7 +62,11 @@ def _changed(tracked: Tracked, result: ToolResult) -> KnownCall | None:
     approval = result.approval.state
     says_status = status is not None and status != known.status
     says_approval = approval is not ApprovalState.NONE and approval != known.approval
-    return known if says_status or says_approval else None
+    return known if says_status or says_approval or result.extra.keys() & _NEWS else None
+
+
+# What a sight may tell beside status and approval (docs/protocols.md); a provider tells each once.
+_NEWS = frozenset({"disagrees", "history_disagrees", "pending_disagrees", "unanswered"})
 
 
 def _judged(desk: Desk, tracked: Tracked, result: ToolResult, known: KnownCall) -> tuple[PolicyResult, ...]:

@@ -66,7 +66,7 @@ def read_input(exchange: Exchange, body: dict[str, Any]) -> Iterator[Event]:
     found = [advertised(tool, "parameters") for tool in _objects(tools)]
     yield ToolsOffered(tuple(d for d in found if d is not None), present=isinstance(tools, list))
     messages = [camel(message) for message in _objects(plain.get("messages"))]
-    yield from _history(messages, book)
+    yield from _history(messages, book, run)
     answered = yield from _answers(messages, book, thread, run)
     decided = yield from _decisions(plain.get("resume"), book, exchange, thread, run)
     yield from _continued(book, answered | decided, run)
@@ -87,16 +87,14 @@ def history_calls(messages: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _history(messages: list[dict[str, Any]], book: dict[str, Any]) -> Iterator[Event]:
+def _history(messages: list[dict[str, Any]], book: dict[str, Any], run: Any) -> Iterator[Event]:
     claims = history_calls(messages)
     yield HistorySeen(tuple(claims), tuple(hashed(message)[:16] for message in messages))
-    differ = [
-        call_id
-        for call_id, (name, text) in claims.items()
-        if (known := book["calls"].get(call_id)) and (known["name"], known["digest"]) != (name, hashed(text))
-    ]
-    if differ:
-        yield Facts({"history_disagrees": differ})
+    for call_id, (name, text) in claims.items():
+        known, told = book["calls"].get(call_id), hashed([name, text])
+        if known and (known["name"], known["digest"]) != (name, hashed(text)) and known.get("told") != told:
+            known["told"] = told  # the history comes again every turn
+            yield _sight(call_id, known["name"], run, {"history_disagrees": True})
 
 
 def _answers(
@@ -203,5 +201,20 @@ def _continued(book: dict[str, Any], settled: set[str], run: Any) -> Iterator[Ev
     """Calls the run before left to the client that this input neither answers nor decides."""
     left = [call_id for call_id in book["pending"] if call_id not in settled and call_id not in book["answered"]]
     book["pending"] = []
-    if left:
-        yield Facts({"unanswered": {"continued": left, "run_id": run}})
+    for call_id in left:
+        yield _sight(call_id, book["calls"].get(call_id, {}).get("name"), run, {"unanswered": "continued"})
+
+
+def _sight(call_id: str, name: str | None, run: Any, extra: dict[str, Any]) -> Event:
+    """Something this request tells about an earlier call that is neither its answer nor a decision."""
+    return ResultSeen(
+        ToolResult(
+            id=call_id,
+            name=name,
+            final=False,
+            source="request",
+            asserted_by="request",
+            run_id=run if isinstance(run, str) else None,
+            extra=extra,
+        )
+    )

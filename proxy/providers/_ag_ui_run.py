@@ -292,20 +292,26 @@ class AgUiRun:
         self.closed.clear()
         if told or derived:
             yield Facts({"pending": {"declared": told, "derived": derived}})
+        for call_id in sorted(set(told) ^ set(derived)) if told else ():
+            if call_id in self.book.calls:
+                yield self._sight(call_id, {"pending_disagrees": True, "declared": call_id not in derived})
         return derived
 
     def _cancelled(self, call_id: str) -> Event:
-        name = self.book.calls[call_id].name
+        return self._sight(call_id, {}, outcome=Outcome.CANCELLED, end_reason="run cancelled")
+
+    def _sight(self, call_id: str, extra: dict[str, Any], **more: Any) -> Event:
+        """Something the run tells about a call that is no answer to it."""
         return ResultSeen(
             ToolResult(
                 id=call_id,
-                name=name,
-                outcome=Outcome.CANCELLED,
+                name=self.book.calls[call_id].name,
                 final=False,
                 reported_by="agent",
-                end_reason="run cancelled",
                 run_id=self.run,
                 thread_id=self.thread,
+                extra=extra,
+                **more,
             )
         )
 

@@ -125,9 +125,7 @@ class ToolCallSchema:
         told = [self._look(sight) for sight in sights(body)]
         if told:
             yield HistorySeen(tuple(look.id for look in told))
-        differ = [look.id for look in told if self._contradicts(look)]
-        if differ:
-            yield Facts({"history_disagrees": differ})
+        yield from (self._claimed(look) for look in told if self._contradicts(look))
         call_id, approved = body.get("toolCallId"), body.get("approved")
         if isinstance(call_id, str) and isinstance(approved, bool):
             yield self._decided(call_id, body, approved=approved)
@@ -151,12 +149,29 @@ class ToolCallSchema:
             )
         )
 
+    def _claimed(self, look: Look) -> Event:
+        return ResultSeen(
+            ToolResult(
+                id=look.id,
+                name=(self._memory.known(look.key, look.scope) or {}).get("name"),
+                final=False,
+                source="request",
+                asserted_by="request",
+                thread_id=look.scope or None,
+                extra={"history_disagrees": True},
+            )
+        )
+
     def _contradicts(self, look: Look) -> bool:
         known = self._memory.known(look.key, look.scope)
         if known is None:
             return False
         other = look.arguments is not None and known["arguments"] not in (None, look.arguments)
-        return other or known["name"] != look.name
+        claim = [look.name, look.arguments]
+        if known.get("claimed") == claim or not (other or known["name"] != look.name):
+            return False
+        known["claimed"] = claim  # a history is sent again every turn
+        return True
 
     # replies
 

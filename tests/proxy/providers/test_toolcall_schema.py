@@ -13,7 +13,7 @@ from proxy.assembly import ExchangeAssembler
 from proxy.events import HistorySeen
 from proxy.exchange import Exchange, Head
 
-from .agui_stream import calls, facts, results
+from .agui_stream import calls, results
 
 STATUSES = list(Status)
 PREFIX = "TOOL_EXECUTION_STATUS_"
@@ -296,7 +296,13 @@ def test_a_history_that_contradicts_what_was_reported_is_said():
     shared: dict = {}
     exchange("get-tool-call", {"conversationKey": "k"}, as_json({"toolCall": CALL})[0], shared=shared)
     claim = {"conversationKey": "k", "message": {"toolCalls": [{**CALL, "argumentsJson": {"unit": "sshd"}}]}}
-    assert facts(exchange("append-message", claim, shared=shared))["history_disagrees"] == ["tc_1"]
+    (found,) = results(exchange("append-message", claim, shared=shared))
+    assert (found.id, found.final, found.asserted_by, found.extra) == (
+        "tc_1",
+        False,
+        "request",
+        {"history_disagrees": True},
+    )
 
 
 def test_calls_without_ids_are_told_apart_by_place():
