@@ -145,8 +145,10 @@ def relate_parts(parts: tuple[Segment, ...], texts: list[str], target: Target) -
     if target.deep:
         if any(i < len(parts) and parts[i] is None and i + 1 == len(parts) for i in sure):
             return Relation.COVERS
-        if sure:
+        if any(_named(parts, i) for i in sure):
             return Relation.TOUCHES
+        if sure:  # only a ** could reach further down: whether there is such a thing below is not known
+            return Relation.UNKNOWN
     elif _accepts(parts, sure):
         return Relation.COVERS
     if not any(map(is_glob, texts)):
@@ -156,6 +158,11 @@ def relate_parts(parts: tuple[Segment, ...], texts: list[str], target: Target) -
         return Relation.MISS
     whole = all(t == "*" for t in texts if is_glob(t))
     return Relation.TOUCHES if target.deep and whole and texts[-1] == "*" else Relation.UNKNOWN
+
+
+def _named(parts: tuple[Segment, ...], place: int) -> bool:
+    """The place was reached by naming it, not by a ** that may hold anything."""
+    return place == len(parts) or (parts[place] is not None and (place == 0 or parts[place - 1] is not None))
 
 
 def _accepts(parts: tuple[Segment, ...], places: set[int]) -> bool:

@@ -140,7 +140,8 @@ def _update(session: Session, subject: Subject) -> dict[str, Any]:
     level = max((_LEVEL.get(e.sensitivity, 0) for e in effects if e.action in _READS), default=0)
     escalates = level > session.level
     session.level, session.last_s = max(level, session.level), now_s
-    call = str(subject.fields.get("call.arguments_hash") or (subject.fields.get("call.name"), *map(str, effects)))
+    shape = [(str(e.domain), str(e.action), e.target or e.target_raw) for e in effects]
+    call = str(subject.fields.get("call.arguments_hash") or (subject.fields.get("call.name"), shape))
     session.repeats = session.repeats + 1 if call == session.last_call else 1
     session.last_call = call
     return {
