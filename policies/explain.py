@@ -83,12 +83,8 @@ def _effect(condition: Effects, view: View, effect: EffectView, *, excuse: bool)
     text = f"effect {effect.index}: {show_effect(effect.effect)}"
     if len(entries) == 1:
         only = entries[0]
-        return Node(
-            "all", f"effect {effect.index}: {show_effect(effect.effect)}", only.value, only.at, span, only.children
-        )
-    return Node(
-        "any", f"effect {effect.index}: {show_effect(effect.effect)}", _any(entries), condition.at, span, entries
-    )
+        return Node("all", text, only.value, only.at, span, only.children)
+    return Node("any", text, _any(entries), condition.at, span, entries)
 
 
 def _entry(entry: Entry, view: View, effect: EffectView, *, excuse: bool) -> Node:

@@ -83,6 +83,11 @@ class Finding:
     excepted_by: str | None = None
     tags: tuple[str, ...] = ()
 
+    @property
+    def alerts(self) -> bool:
+        """Only what a stable rule surely matched is worth waking somebody."""
+        return self.result is Result.MATCH and self.status == "stable"
+
     def to_json(self) -> dict[str, Any]:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
