@@ -91,5 +91,5 @@ def _given(hole: Hole, lookup: Lookup) -> Given | None:
 
 def _value(given: Given | None, hole: Hole) -> str | None:
     if given is None or not given.text:
-        return None
+        return "" if given is not None and given.text == hole.default == "" else None
     return host_of(given.text) if hole.kind == "host" else given.text

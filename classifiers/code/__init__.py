@@ -33,9 +33,10 @@ def classify_code(
     if other is not None:
         return _elsewhere(other, text, context, path, depth)
     out = Gather(Surface.CODE, at=path)
-    out.start_clock(context.max_ms)
     parse = front_end(name)
-    if parse is None or len(text) > MAX_TEXT:
+    known = library(name) if name is not None and parse is not None else None
+    out.start_clock(context.max_ms)
+    if parse is None or known is None or len(text) > MAX_TEXT:
         return _unread(
             out, text, f"no reader for {language or 'this language'}" if parse is None else "over the size cap"
         )
@@ -44,7 +45,7 @@ def classify_code(
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return _unread(out, text, f"{name} does not parse: {type(error).__name__}", OpaqueReason.PARSE_ERROR)
     out.parsers.append(name or "")
-    reader = Interpreter(text, library(name or ""), name or "", context, out)
+    reader = Interpreter(text, known, context, out, depth)
     try:
         reader.run(nodes)
     except RecursionError:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.code.constants import fold
+from classifiers.code.ir import Node
 from classifiers.code.library import Known
-from classifiers.code.readers import READERS
+from classifiers.code.readers import PLACES, READERS, STRANGERS
 from classifiers.code.values import UNKNOWN, Value, taints, unknown
 from classifiers.effects import Certainty, Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
@@ -27,6 +28,7 @@ class Site:
     args: Sequence[Value]
     named: dict[str, Value]
     span: tuple[int, int]
+    words: tuple[Node, ...] = ()  # a shell-like command in order
 
     @property
     def own(self) -> Value:
@@ -82,7 +84,7 @@ def _known(site: Site) -> Known | None:
     library = site.reader.library
     name = site.func.ref
     found = library.call(name) if name else None
-    if found is None and "." in name:
+    if found is None and "." in name and not name.startswith("["):
         method = name.rpartition(".")[2]
         found = library.methods.get(method)
         if found is None and (name.startswith("?.") or site.func.known):
@@ -93,6 +95,9 @@ def _known(site: Site) -> Known | None:
 def _stranger(site: Site) -> Value:
     """Code nobody described: a value of our own that is called, or a function of an unknown module."""
     name = site.func.ref
+    stranger = STRANGERS.get(site.reader.language)
+    if stranger is not None:
+        return stranger(site)
     if not name:
         return unknown(site.raw, site.func, *site.args)
     head = name.partition(".")[0]
@@ -109,11 +114,31 @@ def _effects(site: Site, known: Known) -> frozenset[int]:
         value = site.argument(key)
         if value is None:
             return None
-        return Given(value.text if value.text is not None else _plain(value), value.raw or site.raw)
+        return Given(value.text if value.text is not None else _plain(value), value.shape or value.raw or site.raw)
 
     decoded = any(v.decoded for v in site.args)
-    found = fill_all(known.effects, lookup, site.reader.context)
-    return frozenset(out.put(replace(e, certainty=Certainty.DECODED) if decoded else e, site.span) for e in found)
+    lines = next((lines for key, lines in known.when.items() if _is_given(site, key)), known.effects)
+    place = PLACES.get(site.reader.language)
+    made: list[int] = []
+    for effect in fill_all(lines, lookup, site.reader.context):
+        effect = place(effect) if place is not None else effect  # noqa: PLW2901 - the same effect, placed
+        if _is_given(site, "whatif"):
+            effect = replace(effect, dry_run=True, destructive=False)  # noqa: PLW2901 - the same effect, tried only
+        made.append(out.put(replace(effect, certainty=Certainty.DECODED) if decoded else effect, site.span))
+    return frozenset(made)
+
+
+def _is_given(site: Site, key: str) -> bool:
+    """A parameter by any prefix of its name that is not one of another's."""
+    value = next((v for k, v in site.named.items() if k == key or _PREFIXES.get(k) == key or _starts(key, k)), None)
+    return value is not None and not (value.known and value.data is False)
+
+
+def _starts(key: str, prefix: str) -> bool:
+    return len(prefix) > 2 and key.startswith(prefix)
+
+
+_PREFIXES = {"r": "recurse", "re": "recurse", "wi": "whatif"}
 
 
 def _plain(value: Value) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import ntpath
 import posixpath
 import re
 from collections.abc import Callable, Sequence
@@ -35,6 +36,14 @@ def binary(op: str, left: Value, right: Value, raw: str) -> Value:
             return join((left, right), raw)
     if op == "+" and (left.text is not None or right.text is not None or left.shape or right.shape):
         return join((left, right), raw)
+    if op == "%f" and left.text is not None:
+        return _format(left.text, right.data if right.known and isinstance(right.data, list) else [right], raw)
+    if op == "join":
+        return fold("join_list", left, [right], raw)
+    if op == "split":
+        return fold("split", left, [right], raw)
+    if op == "replace" and right.known and isinstance(right.data, list):
+        return fold("replace", left, right.data, raw)
     if op == "%" and left.text is not None:
         return _percent(left.text, right, raw)
     return unknown(raw, left, right)
@@ -68,8 +77,12 @@ def fold(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         )
     if kind == "same" and args:
         return args[0]
-    if kind == "own":
-        return own
+    if kind == "windows_join":
+        return replace(unknown(raw, *args), shape="\\".join(hole(a).rstrip("\\/") for a in args))
+    if kind == "format_first" and args and args[0].text is not None:
+        return _format(args[0].text, args[1:], raw)
+    if kind == "text_join_list" and len(args) > 1:
+        return fold("join_list", args[1], [args[0]], raw)
     if kind == "home":
         return path("~", raw)
     if kind == "list_join" and args and args[0].known and isinstance(args[0].data, list) and own.text is not None:
@@ -116,7 +129,8 @@ def _format(text: str, args: Sequence[Value], raw: str) -> Value:
 
 def _b64(texts: list[str]) -> str:
     raw = texts[0].strip().translate(str.maketrans("-_", "+/"))
-    return base64.b64decode(raw + "=" * (-len(raw) % 4)).decode("utf-8")
+    data = base64.b64decode(raw + "=" * (-len(raw) % 4))
+    return data.decode("utf-16-le" if b"\0" in data[:4] else "utf-8")
 
 
 _TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
@@ -135,6 +149,7 @@ _TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "unquote": lambda texts: unquote(texts[0]),
     "concat": "".join,
     "text_join": lambda texts: posixpath.join(*texts),
+    "windows_join": lambda texts: ntpath.join(*texts),
     "dirname": lambda texts: posixpath.dirname(texts[0]),
     "basename": lambda texts: posixpath.basename(texts[0]),
     "normpath": lambda texts: posixpath.normpath(texts[0]),

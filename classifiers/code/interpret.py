@@ -24,8 +24,9 @@ MAX_TURNS = 24  # of a loop over a literal list
 
 
 class Interpreter:
-    def __init__(self, text: str, library: Library, language: str, context: Context, out: Gather) -> None:
-        self.text, self.library, self.language, self.context, self.out = text, library, language, context, out
+    def __init__(self, text: str, library: Library, context: Context, out: Gather, depth: int = 0) -> None:
+        self.text, self.library, self.context, self.out, self.depth = text, library, context, out, depth
+        self.language = library.language
         self.scopes: list[dict[str, Value]] = [{}]
         self.methods: dict[str, ir.Function] = {}
         self.reading: list[ir.Function] = []
@@ -86,13 +87,20 @@ class Interpreter:
         args, named = self.values(node.args), {key: self.value(value) for key, value in node.named}
         for handed in (*args, *named.values()):
             if isinstance(handed.function, ir.Function):
-                self.enter(handed.function, [])
+                self.enter(handed.function, [], {"_": named.get("@input", UNKNOWN)})
         if func.function is not None:
             return self.enter(func.function, args, named)
+        if node.words and not func.ref and func.text is not None:
+            word = func.text.lower()
+            func = Value(ref=self.library.aliases.get(word, word), raw=func.raw, taint=func.taint)
         method = func.ref.rpartition(".")[2]
         if method in self.methods and not self.library.call(func.ref):
             return self.enter(self.methods[method], [UNKNOWN, *args], named)
-        return make_call(Site(self, func, args, named, node.span))
+        return make_call(Site(self, func, args, named, node.span, node.words))
+
+    def call_library(self, name: str, args: list[Value], span: ir.Span) -> Value:
+        """A call of the library that the program does not spell out."""
+        return make_call(Site(self, Value(ref=name), args, {}, span))
 
     def index(self, node: ir.Index) -> Value:
         base, key = self.value(node.obj), self.value(node.key)
@@ -191,6 +199,8 @@ class Interpreter:
             return UNKNOWN
         self.reading.append(node)
         self.read.add(id(node))
+        if self.language == "powershell":
+            named = {f"${key}": value for key, value in (named or {}).items()}
         self.scopes.append(
             {**dict.fromkeys(node.params, UNKNOWN), **dict(zip(node.params, args, strict=False)), **(named or {})}
         )
@@ -201,6 +211,8 @@ class Interpreter:
             self.reading.pop()
 
     def bind(self, name: str, value: Value) -> None:
+        if name.startswith("$env:"):
+            self.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"env:{name[5:].upper()}")
         self.scopes[-1][name] = value
 
     def bind_target(self, target: ir.Node, value: Value) -> None:
@@ -211,6 +223,10 @@ class Interpreter:
                 parts = value.data if value.known and isinstance(value.data, list) else []
                 for i, item in enumerate(target.items):
                     self.bind_target(item, parts[i] if i < len(parts) else unknown("", value))
+            case ir.Attr() if f"{target.name}=" in self.library.methods:
+                base = self.value(target.obj)
+                held = base if base.known or base.shape else None
+                make_call(Site(self, Value(ref=f"?.{target.name}=", data=held, raw=base.raw), [value], {}, target.span))
             case ir.Index() | ir.Attr():
                 base = self.value(target.obj)
                 known = self.library.call(f"{base.ref}[]=") if base.ref else None

@@ -39,6 +39,7 @@ class Call:
     func: Node
     args: tuple[Node, ...] = ()
     named: tuple[tuple[str, Node], ...] = ()
+    words: tuple[Node, ...] = ()  # a shell-like command's words in order, its name first
 
 
 @dataclass(frozen=True, slots=True)

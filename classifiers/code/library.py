@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
-from classifiers.datafile import table
+from classifiers.datafile import tables
 from classifiers.effects import OpaqueReason
 from classifiers.templates import template
 
@@ -25,17 +26,22 @@ class Known:
     roles: Mapping[str, Any] = field(default_factory=dict)  # the reader's roles: argument keys or constants
     open: OpaqueReason | None = None
     mark: str = ""  # socket | listen | stdio: together they make a reverse or bind shell
+    when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # argument present: these lines instead
     value: str = ""  # how a constant result comes from constant arguments: join, b64, hex, text, …
 
 
+_FOLDERS = {"powershell": "powershell/tables"}
 PURE = Known()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Library:
+    language: str
     calls: Mapping[str, Known]
     methods: Mapping[str, Known]
     pure: frozenset[str]
+    wild: tuple[tuple[str, Known], ...] = ()  # names with ``*`` inside
+    aliases: Mapping[str, str] = field(default_factory=dict)  # short command names
 
     def call(self, name: str) -> Known | None:
         """The entry for a dotted name, by the longest covering ``x.*`` if not by itself; None when nobody knows it."""
@@ -50,7 +56,7 @@ class Library:
                 return PURE
             if (known := self.calls.get(f"{head}.*")) is not None:
                 return known
-        return None
+        return next((known for pattern, known in self.wild if fnmatchcase(name, pattern)), None)
 
     def knows_module(self, name: str) -> bool:
         """Importing it is no effect of its own: something in the table is below it."""
@@ -59,8 +65,21 @@ class Library:
 
 @cache
 def library(language: str) -> Library:
-    values = table(f"code/tables/{language}.yaml")
-    return Library(_entries(values["calls"]), _entries(values.get("methods", {})), frozenset(values["pure"]))
+    """All tables of the language's folder as one."""
+    calls: dict[str, Known] = {}
+    methods: dict[str, Known] = {}
+    pure: set[str] = set()
+    aliases: dict[str, str] = {}
+    for _stem, values in tables(_FOLDERS.get(language, f"code/tables/{language}")):
+        calls |= _entries(values.get("calls", {}))
+        methods |= _entries(values.get("methods", {}))
+        pure |= set(values.get("pure", ()))
+        aliases |= {alias: name for names, name in values.get("aliases", {}).items() for alias in names.split("|")}
+    patterns = {p: PURE for p in pure if "*" in p.removesuffix(".*")} | {
+        n: k for n, k in calls.items() if "*" in n[:-2]
+    }
+    patterns |= {n: k for n, k in calls.items() if n.endswith("*") and not n.endswith(".*")}
+    return Library(language, calls, methods, frozenset(pure), tuple(patterns.items()), aliases)
 
 
 def _entries(raw: Mapping[str, Any]) -> dict[str, Known]:
@@ -79,5 +98,6 @@ def _known(raw: Any) -> Known:
         values.get("with", {}),
         OpaqueReason(reason) if reason else None,
         values.get("mark", ""),
+        {key: tuple(lines) for key, lines in values.get("when", {}).items()},
         values.get("value", ""),
     )

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from classifiers.code import file_readers, name_readers, run_readers
 from classifiers.code.library import Known
 from classifiers.code.values import Value
+from classifiers.effects import Effect
+from classifiers.powershell import readers as powershell
+from classifiers.powershell.strangers import stranger
+from classifiers.windows.places import placed
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -27,4 +31,12 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "verb": name_readers.verb,
     "member": name_readers.member,
     "module": name_readers.module,
+    "web": powershell.web,
+    "process": powershell.process,
+    "new_object": powershell.new_object,
+    "import": powershell.imported,
+    "wmi": powershell.wmi,
 }
+# What a language does with a call nobody described, and how it names files; Python's way is the common one.
+STRANGERS: dict[str, Callable[[Site], Value]] = {"powershell": stranger}
+PLACES: dict[str, Callable[[Effect], Effect]] = {"powershell": placed}

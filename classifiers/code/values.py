@@ -41,7 +41,8 @@ def hole(value: Value) -> str:
     """The value as part of a shape."""
     if value.known and not isinstance(value.data, list | dict):
         return value.text if value.text is not None else str(value.data)
-    return value.shape or (f"${value.raw}" if value.raw.isidentifier() else "$ARG")
+    named = value.raw if value.raw.startswith("$") and " " not in value.raw else ""
+    return value.shape or named or (f"${value.raw}" if value.raw.isidentifier() else "$ARG")
 
 
 def constant(data: Any, taint: frozenset[int] = NO_TAINT, *, decoded: bool = False) -> Value:

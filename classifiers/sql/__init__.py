@@ -12,7 +12,7 @@ from classifiers.gather import Gather
 from classifiers.sql.dialect import dialect_of, dialects
 from classifiers.sql.place import Place, Site
 from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, statements
-from classifiers.sql.statement import read_statement
+from classifiers.sql.statement import parser, read_statement
 
 __all__ = ["classify_sql", "looks_like_sql"]
 
@@ -27,6 +27,7 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
 ) -> Action:
     """``engine`` is postgres, mysql, sqlite, …; ``path`` the JSON path of ``text`` for evidence. Never raises."""
     out = Gather(Surface.SQL, at=path, parsers=["sqlglot"])
+    parser()
     out.start_clock(context.max_ms)
     place = Place(engine if dialect_of(engine) else None, host, database)
     if len(text) > MAX_TEXT:

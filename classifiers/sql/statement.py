@@ -27,10 +27,16 @@ def read_statement(text: str, grammars: tuple[str | None, ...], site: Site) -> N
     site.out.hide(OpaqueReason.PARSE_ERROR, site.span, text[:80])
 
 
+def parser() -> Any:
+    """sqlglot, imported when the first SQL comes: it takes 130 ms, and most calls hold none."""
+    import sqlglot  # noqa: PLC0415 - see above
+
+    return sqlglot
+
+
 def _parse(text: str, grammars: tuple[str | None, ...]) -> Any:
     """The first tree that is a statement, in the order of ``grammars``; None when there is none."""
-    import sqlglot  # noqa: PLC0415 - 130 ms to import, and most calls hold no SQL
-
+    sqlglot = parser()
     logging.getLogger("sqlglot").disabled = True  # it warns of statements kept as words
     for grammar in grammars:
         try:

@@ -1,0 +1,29 @@
+"""What a cmd.exe command line or batch text could do. In: text. Out: one Action; positions are those of the text."""
+
+from __future__ import annotations
+
+from classifiers.cmdexe.read import Batch
+from classifiers.cmdexe.split import commands
+from classifiers.context import NOWHERE, Context
+from classifiers.effects import Action, OpaqueReason, Surface
+from classifiers.gather import Gather
+
+__all__ = ["classify_cmd"]
+
+MAX_TEXT = 60_000
+MAX_COMMANDS = 400
+
+
+def classify_cmd(text: str, context: Context = NOWHERE, path: str = "arguments.command", depth: int = 0) -> Action:
+    """Never raises. ``depth``: how many payloads deep the text is."""
+    out = Gather(Surface.CMD, at=path, parsers=["cmd"])
+    out.start_clock(context.max_ms)
+    if len(text) > MAX_TEXT:
+        out.hide(OpaqueReason.SIZE_CAP, (MAX_TEXT, len(text)), "text over the size cap")
+    batch = Batch(context, depth, out)
+    for i, command in enumerate(commands(text[:MAX_TEXT])):
+        if i >= MAX_COMMANDS or out.out_of_time():
+            out.hide(OpaqueReason.SIZE_CAP, (command.start, len(text)), "commands beyond the cap")
+            break
+        batch.read(command)
+    return out.action()

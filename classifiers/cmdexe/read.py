@@ -1,0 +1,137 @@
+"""Read cmd.exe commands one after another: variables and folder carried along, ``if`` and ``for`` seen through."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from classifiers.cmdexe.split import Command, Redirect, commands, words
+from classifiers.context import Context
+from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, Reversibility, Tag, Verb
+from classifiers.gather import Gather, tagged
+from classifiers.paths import located
+from classifiers.windows.places import placed
+from classifiers.windows.powershell_line import Place
+from classifiers.windows.programs import program_name, run_program
+
+MAX_DEPTH = 6
+_IF = re.compile(
+    r"^if\s+(?:/i\s+)?(?:not\s+)?(?:exist\s+(?:\"[^\"]*\"|\S+)|errorlevel\s+\S+|defined\s+\S+|cmdextversion\s+\S+"
+    r"|(?:\"[^\"]*\"|\S+?)\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*(?:\"[^\"]*\"|\S+))\s*(.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_FOR = re.compile(
+    r"^for\s+(?P<flags>(?:/\w\s+)*)(?P<options>\"[^\"]*\"\s+)?(?P<var>%%?~?\w)\s+in\s*\((?P<set>.*?)\)\s*do\s*(?P<body>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE | re.DOTALL)
+_VARIABLE = re.compile(r"%([\w()#$.-]+)(?::~?[^%]*)?%|!([\w()]+)!")
+_NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
+_SHELLS = frozenset(
+    {"cmd", "powershell", "pwsh", "bash", "sh", "python", "cscript", "wscript", "diskpart", "ftp", "sqlcmd"}
+)
+
+
+class Batch:
+    """State between commands. Effects go to ``out``."""
+
+    def __init__(self, context: Context, depth: int, out: Gather) -> None:
+        self.context, self.depth, self.out = context, depth, out
+        self.variables: dict[str, str] = {}
+
+    def read(self, command: Command) -> None:
+        before = len(self.out.effects)
+        text = self.expand(command.text)
+        self._one(text, command)
+        for redirect in command.redirects:
+            self._redirect(redirect, command)
+        if command.condition is not Condition.ALWAYS:
+            for i in range(before, len(self.out.effects)):
+                if self.out.effects[i].condition is Condition.ALWAYS:
+                    self.out.effects[i] = replace(self.out.effects[i], condition=command.condition)
+
+    def expand(self, text: str) -> str:
+        """Variables this text has set are put in; others stay as written."""
+
+        def value(found: re.Match[str]) -> str:
+            name = (found.group(1) or found.group(2)).lower()
+            return self.variables.get(name, found.group()) if ":" not in found.group() else found.group()
+
+        return _VARIABLE.sub(value, text)
+
+    def _one(self, text: str, command: Command) -> None:
+        low = text.lower()
+        if self.depth >= MAX_DEPTH:
+            self.out.hide(OpaqueReason.DEPTH_CAP, (command.start, command.end), text[:80])
+        elif (test := _IF.match(text)) is not None:
+            self._nested(test.group(1), command, Condition.BRANCH)
+        elif low.startswith("else"):
+            self._nested(text[4:], command, Condition.BRANCH)
+        elif (loop := _FOR.match(text)) is not None:
+            self._loop(loop, command)
+        elif (assigned := _SET.match(text)) is not None:
+            self.variables[assigned.group(1).lower()] = assigned.group(2)
+        elif re.match(r"^(cd|chdir|pushd)\b", low):
+            self._chdir(text)
+        else:
+            self._program(text, command)
+
+    def _nested(self, text: str, command: Command, condition: Condition) -> None:
+        """A command inside a command, at the same place."""
+        self.depth += 1
+        for inner in commands(text):
+            self.read(replace(inner, start=command.start, end=command.end, condition=condition))
+        self.depth -= 1
+
+    def _loop(self, loop: re.Match[str], command: Command) -> None:
+        body, members, flags = loop.group("body"), loop.group("set").strip(), loop.group("flags").lower()
+        name = loop.group("var")
+        if "/f" in flags and members[:1] in {"'", "`"}:
+            self._nested(members.strip("'`"), command, Condition.ALWAYS)
+        literal = not flags and not re.search(r"[*?%]", members)
+        values = re.split(r"[\s,;]+", members)[:24] if literal and members else [None]
+        for value in values:
+            text = body if value is None else re.sub(re.escape(name), lambda _m, v=value: v, body)
+            self._nested(text, command, Condition.LOOP)
+
+    def _chdir(self, text: str) -> None:
+        given = [w for w in words(text)[1:] if w.lower() != "/d"]
+        if given:
+            self.context = replace(self.context, cwd=None)
+
+    def _program(self, text: str, command: Command) -> None:
+        given = words(text)
+        span = (command.start, command.end)
+        if not given:
+            return
+        first = given[0]
+        glued = re.match(r"^(echo|del|rd|md|cd|copy|type|dir)([./\\(:].*)$", first, re.IGNORECASE)
+        if glued is not None:
+            given = [glued.group(1), glued.group(2), *given[1:]]
+        if _VARIABLE.search(first) and "\\" not in first and "/" not in first:
+            self.out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=first, span=span, destructive=None)
+            self.out.hide(OpaqueReason.DYNAMIC_COMMAND, span, text[:120])
+            return
+        run_program(given, Place(span, self.context, self.depth), self.out)
+        if command.piped and program_name(first) in _SHELLS:
+            self._piped_into_shell(first, span)
+
+    def _piped_into_shell(self, first: str, span: tuple[int, int]) -> None:
+        """Text from the command before is run: where it comes from the network, say so."""
+        source = next((i for i, e in enumerate(self.out.effects) if e.action is Verb.RECEIVE), None)
+        sink = self.out.put(Effect(Domain.CODE, Verb.EXECUTE, target_raw=first, destructive=None), span)
+        self.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, span, f"what is piped into {first}")
+        if source is not None:
+            self.out.effects[sink] = tagged(self.out.effects[sink], Tag.REMOTE_CODE)
+            self.out.flow(FlowKind.REMOTE_CODE, source, sink)
+
+    def _redirect(self, redirect: Redirect, command: Command) -> None:
+        path = self.expand(redirect.path)
+        if path.lower() in _NULL:
+            return
+        if redirect.kind == "<":
+            effect = Effect(Domain.FILESYSTEM, Verb.READ, path, reversibility=Reversibility.READ_ONLY)
+        else:
+            lossy = None if redirect.kind == ">" else False
+            effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy)
+        self.out.put(placed(located(effect, self.context)), (command.start, command.end))

@@ -1,0 +1,120 @@
+"""Cut cmd.exe text into simple commands, the way its parser does: ``&``, ``&&``, ``||``, ``|``, lines, ``( )``, ``^``.
+
+In: text. Out: ``Command``: the text of one command without redirections, its redirections, how it is reached.
+Quotes hide everything but a line end; ``^`` hides the next character and joins lines. Source: cmd.exe /? and
+Microsoft Learn, "Command shell overview".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from classifiers.effects import Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    kind: str  # > | >> | <
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    text: str
+    start: int
+    end: int
+    condition: Condition = Condition.ALWAYS
+    redirects: tuple[Redirect, ...] = ()
+    piped: bool = False  # its input is the command before
+
+
+_CONDITIONS = {"&&": Condition.ON_SUCCESS, "||": Condition.ON_FAILURE}
+_REDIRECT = re.compile(r"(?:(?<=\s)|^|(?<=[^\d\s]))(\d?)(>>|>|<)\s*(&\s*\d|\"[^\"]*\"|[^\s&|<>()\"]+(?:\"[^\"]*\")?)")
+_LABEL = re.compile(r"^\s*(:|rem\b|@?rem\b)", re.IGNORECASE)
+
+
+def commands(text: str) -> Iterator[Command]:
+    before = "\n"
+    for start, end, joined in _pieces(text):
+        raw = joined.strip().lstrip("@").strip()
+        if raw and not _LABEL.match(raw):
+            plain, redirects = _redirects(raw)
+            condition = _CONDITIONS.get(before, Condition.ALWAYS)
+            yield Command(plain, start, end, condition, redirects, before == "|")
+        before = _mark_at(text, end)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, text with carets resolved) of each piece between separators."""
+    start, i, quoted, depth = 0, 0, False, 0
+    out: list[str] = []
+    while i < len(text):
+        char = text[i]
+        if char == "^" and not quoted and i + 1 < len(text):
+            skip = 3 if text[i + 1 : i + 3] == "\r\n" else 2
+            if text[i + 1] not in "\r\n":
+                out.append(text[i + 1])
+            i += skip
+            continue
+        if char == '"':
+            quoted = not quoted
+        opens = char == "(" and not quoted and _opens_group(out)
+        closes = char == ")" and not quoted and depth > 0 and not _in_set(out)
+        if opens or closes or char == "\n" or (char in "&|" and not quoted and not _is_handle(text, i)):
+            yield start, i, "".join(out)
+            quoted, out = False, []
+            depth += opens - closes
+            i += 2 if text[i : i + 2] in _CONDITIONS else 1
+            start = i
+            continue
+        out.append(char)
+        i += 1
+    yield start, len(text), "".join(out)
+
+
+def _is_handle(text: str, i: int) -> bool:
+    """The ``&`` of ``2>&1``."""
+    return text[i] == "&" and i > 0 and text[i - 1] in "<>"
+
+
+def _opens_group(out: list[str]) -> bool:
+    """At the start of a command, after do or else, or after a test."""
+    said = "".join(out).strip().lower()
+    return not said or re.search(r"(\bdo|\belse|^@?if\b.*|@)$", said) is not None
+
+
+def _in_set(out: list[str]) -> bool:
+    """The parenthesis that closes ``for … in ( … )``."""
+    return re.search(r"\bin\s*\([^)]*$", "".join(out).lower()) is not None
+
+
+def _mark_at(text: str, end: int) -> str:
+    pair = text[end : end + 2]
+    return pair if pair in _CONDITIONS else text[end : end + 1] or "\n"
+
+
+def _redirects(raw: str) -> tuple[str, tuple[Redirect, ...]]:
+    found: list[Redirect] = []
+
+    def take(match: re.Match[str]) -> str:
+        if _inside_quotes(raw, match.start(2)):
+            return match.group()
+        path = match.group(3)
+        if not path.startswith("&"):
+            found.append(Redirect(match.group(2), path.strip('"')))
+        return " "
+
+    plain = _REDIRECT.sub(take, raw) if re.search(r"[<>]", raw) else raw
+    return plain.strip(), tuple(found)
+
+
+def _inside_quotes(text: str, at: int) -> bool:
+    return text.count('"', 0, at) % 2 == 1
+
+
+def words(text: str) -> list[str]:
+    """A command's words as a program gets them: quotes removed, spaces, commas and semicolons outside quotes divide."""
+    found = re.findall(r'(?:"[^"]*"?|[^\s"])+', text)
+    return [w.replace('"', "") for w in found]

@@ -1,0 +1,141 @@
+"""Readers of PowerShell's own calls: web cmdlets, processes, objects, modules, WMI; and native programs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.code.handing import role_of
+from classifiers.code.library import Known
+from classifiers.code.values import Value, hole
+from classifiers.effects import Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.gather import tagged
+from classifiers.http import request_effects
+from classifiers.paths import located
+from classifiers.windows.places import placed
+from classifiers.windows.powershell_line import Place
+from classifiers.windows.programs import run_program
+
+if TYPE_CHECKING:
+    from classifiers.code.calls import Site
+
+
+def web(site: Site, known: Known) -> Value | None:
+    """A request, and the file it is saved to."""
+    url, verb, body = (role_of(site, known, role) for role in ("url", "verb", "body"))
+    out, reader = site.reader.out, site.reader
+    if known.roles.get("maybe") and (url is None or not re.match(r"https?:", url.text or "")):
+        return None
+    sent = role_of(site, known, "infile")
+    source = None if sent is None else out.put(_file(site, sent, Verb.READ), site.span)
+    method = (verb.text if verb is not None else None) or ("POST" if body is not None else "GET")
+    text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
+    for effect in request_effects(method, text, body.data if body is not None and body.known else None, reader.context):
+        sink = out.put(effect, site.span)
+        if source is not None and out.effects[source].domain is Domain.SECRETS:
+            out.effects[sink] = tagged(out.effects[sink], Tag.EXFILTRATION)
+            out.flow(FlowKind.EXFILTRATION, source, sink)
+    saved = role_of(site, known, "outfile")
+    if saved is not None:
+        out.put(_file(site, saved, Verb.MODIFY), site.span)
+    return Value(raw=site.raw, taint=site.taint)
+
+
+def _file(site: Site, path: Value, verb: Verb) -> Effect:
+    effect = Effect(Domain.FILESYSTEM, verb, path.text, destructive=None if verb is Verb.MODIFY else False)
+    if path.text:
+        return placed(located(effect, site.reader.context))
+    return placed(replace(effect, target_raw=path.shape or path.raw or "?"))
+
+
+def process(site: Site, known: Known) -> Value | None:
+    """Start-Process and its like: a program and its arguments as one text or a list."""
+    command, args = role_of(site, known, "command"), role_of(site, known, "args")
+    if command is None:
+        return None
+    words: list[str | None] = [_text(command)]
+    if args is not None and args.known and isinstance(args.data, list):
+        words += [_text(v) for v in args.data]
+    elif args is not None:
+        text = _text(args)
+        words += re.findall(r'(?:"[^"]*"?|[^\s"])+', text) if text is not None else [None]
+    elif words[0] is not None and known.roles.get("surface"):
+        words = [*re.findall(r'(?:"[^"]*"?|[^\s"])+', words[0])]
+    words = [w.strip('"') if w is not None else None for w in words]
+    native(site, words)
+    return Value(raw=site.raw, taint=site.taint)
+
+
+def native(site: Site, words: list[str | None]) -> None:
+    """A program that is no cmdlet."""
+    run_program(
+        words, Place(site.span, site.reader.context, len(site.reader.reading) + site.reader.depth), site.reader.out
+    )
+
+
+def command_words(site: Site) -> list[str | None]:
+    return [_text(site.reader.value(word)) for word in site.words]
+
+
+def new_object(site: Site, known: Known) -> Value | None:
+    """The type decides what its methods do; some types act when they are made."""
+    kind, com = role_of(site, known, "type"), role_of(site, known, "com")
+    if com is not None:
+        name = (com.text or "*").lower()
+        return Value(ref=f"com:{name}", raw=site.raw, taint=site.taint)
+    text = kind.text if kind is not None else None
+    if text is None:
+        site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+        return None
+    args = role_of(site, known, "args")
+    name = f"[{text.lower().removeprefix('system.')}]"
+    if not site.reader.library.knows_module(name) and site.reader.library.call(name) is None:
+        return Value(ref="?", raw=site.raw, taint=site.taint)
+    if site.reader.library.call(name) is not None:
+        given = args.data if args is not None and args.known and isinstance(args.data, list) else [args] if args else []
+        site.reader.call_library(name, [v for v in given if isinstance(v, Value)], site.span)
+    return Value(ref=name, raw=site.raw, taint=site.taint)
+
+
+def imported(site: Site, known: Known) -> Value | None:
+    """A module by name is the machine's; by path it is code we have not read."""
+    name = role_of(site, known, "name")
+    text = name.text if name is not None else None
+    if (
+        text is not None
+        and re.fullmatch(r"[\w.-]+", text)
+        and not text.lower().endswith((".ps1", ".psm1", ".dll", ".psd1"))
+    ):
+        return None
+    raw = None if text else (name.raw if name is not None else "?")
+    site.reader.out.add(Domain.CODE, Verb.EXECUTE, text, target_raw=raw, span=site.span, destructive=None)
+    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+    return None
+
+
+def wmi(site: Site, known: Known) -> Value | None:
+    """Win32_Process.Create is a command line; other methods are not read."""
+    method, args = role_of(site, known, "method"), role_of(site, known, "args")
+    line = None
+    if args is not None and args.known:
+        data = args.data
+        found = (
+            data.get("commandline") if isinstance(data, dict) else data[0] if isinstance(data, list) and data else args
+        )
+        line = found.text if isinstance(found, Value) else None
+    if (method.text or "").lower() == "create" if method is not None else False:
+        words: list[str | None] = [*re.findall(r'(?:"[^"]*"?|[^\s"])+', line)] if line else [None]
+        native(site, words)
+        return None
+    site.reader.out.add(Domain.SERVICES, Verb.CONTROL, target_raw=site.raw, span=site.span, destructive=None)
+    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+    return None
+
+
+def _text(value: Value) -> str | None:
+    if value.known and isinstance(value.data, int) and not isinstance(value.data, bool):
+        return str(value.data)
+    if value.text is not None:
+        return value.text
+    return value.shape or (hole(value) if value.raw.startswith("$") else None)

@@ -1,0 +1,91 @@
+"""Where a Windows path lies and what a registry key is for. From ``places.yaml``.
+
+In: an effect whose target (or raw target) is a path or key as written, ``%TEMP%`` and ``$env:TEMP`` included. Out: the
+effect with scope, sensitivity, tags and the domain the place implies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Any
+
+from classifiers.datafile import table
+from classifiers.effects import Domain, Effect, PathScope, Sensitivity, Tag, Verb
+from classifiers.gather import tagged
+
+_WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
+_KEY = re.compile(r"^(registry::)?(hk(lm|cu|cr|u|cc)\b|hkey_)", re.IGNORECASE)
+_VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
+
+
+def is_registry(text: str | None) -> bool:
+    return text is not None and _KEY.match(text.strip("'\"").lstrip("\\")) is not None
+
+
+def placed(effect: Effect) -> Effect:
+    """``effect`` with what its Windows path or registry key says; other effects are given back as they are."""
+    text = effect.target if effect.target is not None else effect.target_raw
+    if text is None or effect.domain not in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT}:
+        return effect
+    if is_registry(text):
+        return _key(effect, text)
+    if effect.domain is Domain.ENVIRONMENT:
+        return effect
+    scope, row = _facts(text.replace("\\", "/").lower())
+    unresolved = effect.target is not None and _VARIABLE.search(text) is not None
+    more: dict[str, Any] = {"target": None, "target_raw": text} if unresolved else {}
+    if scope is not None and (effect.path_scope in {None, PathScope.UNKNOWN, PathScope.OUTSIDE} or unresolved):
+        more["path_scope"] = scope
+    if row is not None:
+        more |= _row_facts(effect, row)
+    return replace(effect, **more)
+
+
+def _row_facts(effect: Effect, row: Mapping[str, Any]) -> dict[str, Any]:
+    writes = effect.action in _WRITES
+    tags = row.get("erase_tags" if effect.action is Verb.DELETE else "tags", ()) if writes else ()
+    more: dict[str, Any] = {"sensitivity": Sensitivity(row["sensitivity"])}
+    if tags:
+        more["tags"] = tagged(effect, *(Tag(t) for t in tags)).tags
+    domain = row.get("write") if writes else row.get("read") if effect.action is Verb.READ else None
+    if domain:
+        more["domain"] = Domain(domain)
+    return more
+
+
+def _key(effect: Effect, text: str) -> Effect:
+    """A registry key: what it configures decides the domain; autostart keys are scheduler, services are services."""
+    key = text.strip("'\"").replace("/", "\\").replace(":\\", "\\").rstrip("\\")
+    if effect.action in {Verb.READ, Verb.RECEIVE}:
+        secret = re.search(table("windows/places.yaml")["secrets"]["match"], key, re.IGNORECASE)
+        return replace(effect, domain=Domain.SECRETS if secret else Domain.ENVIRONMENT, target=key)
+    for row in _registry():
+        if row[0].search(key):
+            tags = tuple(Tag(t) for t in row[2])
+            if effect.action is Verb.DELETE and Tag.PERSISTENCE in tags:
+                tags = ()
+            return tagged(replace(effect, domain=Domain(row[1]), target=key, target_raw=None), *tags)
+    return replace(effect, domain=Domain.ENVIRONMENT, target=key, target_raw=None)
+
+
+@lru_cache(maxsize=2048)
+def _facts(path: str) -> tuple[PathScope | None, Mapping[str, Any] | None]:
+    values = _tables()
+    scope = next((PathScope(s) for s, patterns in values[0] if any(p.search(path) for p in patterns)), None)
+    return scope, next((row for pattern, row in values[1] if pattern.search(path)), None)
+
+
+@cache
+def _tables() -> tuple[list[tuple[str, list[re.Pattern[str]]]], list[tuple[re.Pattern[str], Mapping[str, Any]]]]:
+    values = table("windows/places.yaml")
+    scopes = [(scope, [re.compile(p) for p in patterns]) for scope, patterns in values["scopes"].items()]
+    return scopes, [(re.compile(row["match"]), row) for row in values["files"]]
+
+
+@cache
+def _registry() -> tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...]:
+    rows = table("windows/places.yaml")["registry"]
+    return tuple((re.compile(r["match"], re.IGNORECASE), r["domain"], tuple(r["tags"])) for r in rows)

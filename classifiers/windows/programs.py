@@ -1,0 +1,210 @@
+"""What one program of Windows does with these words: the tables ``windows/programs/*.yaml`` in, effects out.
+
+In: the words of a command (None: not known before it runs), lower-cased name first. A program has rules tried in order;
+a rule's ``match`` is searched in the words joined by spaces, in lower case. Holes: ``{text:0}`` is the first word
+that is no switch, ``{text:/tn}`` the value of a switch (the next word, or after ``:`` or ``=``).
+"""
+
+from __future__ import annotations
+
+import ntpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from classifiers.context import Context
+from classifiers.datafile import tables
+from classifiers.effects import Action, Condition, Domain, OpaqueReason, Verb
+from classifiers.gather import Gather
+from classifiers.surface import CallParts, surface_named
+from classifiers.templates import Given, Lookup, fill_all, template
+from classifiers.windows.places import placed
+from classifiers.windows.powershell_line import Place, run_powershell
+
+MAX_DEPTH = 6
+Words = Sequence[str | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    match: re.Pattern[str]
+    effects: tuple[str, ...]
+    run: str  # switch, index or "rest": where the inner command is
+    shell: str  # which surface reads it
+    open: OpaqueReason | None
+    condition: Condition | None
+    via: str
+
+
+def program_name(word: str) -> str:
+    r"""``"C:\Windows\System32\REG.EXE"`` → ``reg``."""
+    base = ntpath.basename(word.strip("\"'").replace("/", "\\")).lower()
+    return re.sub(r"\.(exe|com|cmd|bat)$", "", base)
+
+
+def knows(name: str) -> bool:
+    return name in _programs()
+
+
+def run_program(words: Words, place: Place, out: Gather) -> None:
+    """Add the effects of one command. A program nobody described is opaque: ``unknown_executable``."""
+    first = words[0] if words else None
+    if not first:
+        out.add(Domain.PROCESS, Verb.EXECUTE, target_raw="?", span=place.span, destructive=None)
+        out.hide(OpaqueReason.DYNAMIC_COMMAND, place.span, "the program is not known before it runs")
+        return
+    name = program_name(first)
+    line = " ".join("?" if w is None else w for w in words[1:]).lower()
+    for rule in _programs().get(name, ()):
+        if rule.match.search(line):
+            _apply(rule, name, words, place, out)
+            return
+    if _through_shell(words, place, out):
+        return
+    out.add(Domain.PROCESS, Verb.EXECUTE, first, span=place.span, destructive=None)
+    out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
+
+
+def _apply(rule: Rule, name: str, words: Words, place: Place, out: Gather) -> None:
+    arguments = Arguments(words[1:])
+    for line in rule.effects:
+        for effect in _filled(line, arguments, place.context):
+            out.put(placed(effect), place.span)
+    if rule.run == "powershell":
+        run_powershell(words, place, out)
+    elif rule.run:
+        _inner(rule, name, arguments, place, out)
+    if rule.open is not None:
+        out.hide(rule.open, place.span, " ".join(w or "?" for w in words)[:120])
+
+
+def _filled(line: str, arguments: Arguments, context: Context) -> list[Any]:
+    """A hole ``{path:*}`` stands for every word that is no switch."""
+    holes = template(line).holes
+    if holes and holes[0].key == "*":
+        return [e for word in arguments.plain if word != "" for e in fill_all([line], _always(word), context)]
+    return fill_all([line], arguments.lookup, context)
+
+
+def _always(word: str | None) -> Lookup:
+    return lambda _key: Given(word, word or "?")
+
+
+class Arguments:
+    """A command's words, told apart into switches and the rest."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = list(words)
+        self.plain = [w for w in self.words if w is None or not _is_switch(w)]
+
+    def lookup(self, key: str) -> Given | None:
+        for name in key.split("|"):
+            found = self._nth(int(name)) if re.fullmatch(r"-?\d+", name) else self.switch(name)
+            if found is not None:
+                return found
+        return None
+
+    def _nth(self, index: int) -> Given | None:
+        if -len(self.plain) <= index < len(self.plain):
+            word = self.plain[index]
+            return Given(word, word or "?")
+        return None
+
+    def switch(self, name: str) -> Given | None:
+        """The value of ``/name``: after ``:`` or ``=`` in the same word, else the next word."""
+        for i, word in enumerate(self.words):
+            if word is None:
+                continue
+            head, mark, value = _cut(word)
+            if head.lower() == name:
+                if mark:
+                    return Given(value, value)
+                following = self.words[i + 1] if i + 1 < len(self.words) else ""
+                return Given(following, following or "?")
+        return None
+
+    def rest(self, key: str) -> list[str | None]:
+        """The words that are the inner command: after a switch, from an index, or all."""
+        if key == "rest":
+            return self.words
+        if key == "plain":
+            start = next((i for i, w in enumerate(self.words) if w is None or not _is_switch(w)), len(self.words))
+            return self.words[start:]
+        for i, word in enumerate(self.words):
+            head, mark, value = _cut(word or "")
+            if head.lower() in key.split("|"):
+                return [value, *self.words[i + 1 :]] if mark and value else self.words[i + 1 :]
+        return []
+
+
+def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gather) -> None:
+    """The command inside the command."""
+    words = arguments.rest(rule.run)
+    if rule.run.startswith(("/tr", "-tr", "/b", "/v", "-argument")):
+        words = words[:1]
+    if not words:
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, f"inner command of {name}")
+        return
+    reader = surface_named(rule.shell) if place.depth < MAX_DEPTH else None
+    if None in words or reader is None:
+        reason = OpaqueReason.DYNAMIC_COMMAND if None in words else OpaqueReason.DEPTH_CAP
+        out.hide(reason, place.span, f"inner command of {name}")
+        return
+    text = " ".join(w for w in words if w is not None)
+    role = "code" if rule.shell == "code" else "command"
+    parts = CallParts(rule.shell, {role: text}, depth=place.depth + 1)
+    action = reader.classify(parts, place.context)
+    if action is None:
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, text[:120])
+        return
+    out.absorb(action, via=(rule.via or name,), span=place.span, condition=rule.condition)
+
+
+def _through_shell(words: Words, place: Place, out: Gather) -> bool:
+    """Programs that are the same everywhere (git, curl, docker, az, …) are the shell's knowledge."""
+    reader = surface_named("shell")
+    known = [w for w in words if w is not None]
+    if reader is None or not known or place.depth >= MAX_DEPTH:
+        return False
+    argv = [program_name(known[0]), *(w if w is not None else "$ARG" for w in words[1:])]
+    action: Action | None = reader.classify(CallParts("shell", {"argv": argv}, depth=place.depth + 1), place.context)
+    if action is None or any(o.reason is OpaqueReason.UNKNOWN_EXECUTABLE for o in action.opaque):
+        return False
+    effects = tuple(placed(e) for e in action.effects)
+    out.absorb(replace(action, effects=effects), span=place.span)
+    return True
+
+
+def _is_switch(word: str) -> bool:
+    return bool(re.match(r"^[/-][A-Za-z?][\w?-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
+
+
+def _cut(word: str) -> tuple[str, str, str]:
+    found = re.match(r"^([/-][\w?-]+|\w+)([:=])(.*)$", word)
+    return (found.group(1), found.group(2), found.group(3)) if found else (word, "", "")
+
+
+@cache
+def _programs() -> dict[str, tuple[Rule, ...]]:
+    return {
+        name: tuple(_rule(raw) for raw in rules)
+        for _stem, values in tables("windows/programs")
+        for names, rules in values["programs"].items()
+        for name in names.split("|")
+    }
+
+
+def _rule(raw: dict[str, Any]) -> Rule:
+    for line in raw.get("effects", ()):
+        template(line)
+    return Rule(
+        re.compile(raw.get("match", "")),
+        tuple(raw.get("effects", ())),
+        str(raw.get("run", "")),
+        raw.get("shell", "cmd"),
+        OpaqueReason(raw["open"]) if "open" in raw else None,
+        Condition(raw["condition"]) if "condition" in raw else None,
+        raw.get("via", ""),
+    )
