@@ -7,6 +7,7 @@ from classifiers.cmdexe.split import commands
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, OpaqueReason, Surface
 from classifiers.gather import Gather
+from classifiers.windows.programs import warm
 
 __all__ = ["classify_cmd"]
 
@@ -17,6 +18,7 @@ MAX_COMMANDS = 400
 def classify_cmd(text: str, context: Context = NOWHERE, path: str = "arguments.command", depth: int = 0) -> Action:
     """Never raises. ``depth``: how many payloads deep the text is."""
     out = Gather(Surface.CMD, at=path, parsers=["cmd"])
+    warm()
     out.start_clock(context.max_ms)
     if len(text) > MAX_TEXT:
         out.hide(OpaqueReason.SIZE_CAP, (MAX_TEXT, len(text)), "text over the size cap")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, OpaqueReason, Surface
 from classifiers.gather import Gather
+from classifiers.windows.programs import warm
 
 __all__ = ["classify_powershell"]
 
@@ -25,6 +26,7 @@ def classify_powershell(
 
     out = Gather(Surface.POWERSHELL, at=path, parsers=["tree-sitter-powershell"])
     known = library("powershell")
+    warm()
     out.start_clock(context.max_ms)
     if depth > MAX_DEPTH:
         out.hide(OpaqueReason.DEPTH_CAP, (0, len(text)), "nested too deep")

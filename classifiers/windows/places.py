@@ -21,6 +21,12 @@ _KEY = re.compile(r"^(registry::)?(hk(lm|cu|cr|u|cc)\b|hkey_)", re.IGNORECASE)
 _VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
 
 
+def load_places() -> None:
+    """Read the tables now rather than in the middle of a call."""
+    _tables()
+    _registry()
+
+
 def is_registry(text: str | None) -> bool:
     return text is not None and _KEY.match(text.strip("'\"").lstrip("\\")) is not None
 

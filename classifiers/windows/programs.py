@@ -20,7 +20,7 @@ from classifiers.effects import Action, Condition, Domain, OpaqueReason, Verb
 from classifiers.gather import Gather
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, Lookup, fill_all, template
-from classifiers.windows.places import placed
+from classifiers.windows.places import load_places, placed
 from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
@@ -42,6 +42,12 @@ def program_name(word: str) -> str:
     r"""``"C:\Windows\System32\REG.EXE"`` → ``reg``."""
     base = ntpath.basename(word.strip("\"'").replace("/", "\\")).lower()
     return re.sub(r"\.(exe|com|cmd|bat)$", "", base)
+
+
+def warm() -> None:
+    """Load the tables before a first command's clock starts."""
+    _programs()
+    load_places()
 
 
 def knows(name: str) -> bool:

@@ -6,7 +6,6 @@ from classifiers.code import classify_code
 from classifiers.code.languages import guess_language, language_named
 from classifiers.code.library import library
 from classifiers.context import Context
-from classifiers.datafile import tables
 from classifiers.effects import OpaqueReason
 
 
@@ -137,6 +136,6 @@ def test_a_language_is_guessed_from_the_text(text, expected):
     assert guess_language(text) == expected
 
 
-@pytest.mark.parametrize("language", [name for name, _ in tables("code/tables")])
+@pytest.mark.parametrize("language", ["python", "powershell"])
 def test_a_table_of_calls_is_readable(language):
     assert library(language).calls
