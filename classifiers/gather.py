@@ -122,11 +122,11 @@ class Gather:
         return index
 
     def start_clock(self, max_ms: float) -> None:
-        """Give the reading ``max_ms`` of wall clock; ``out_of_time`` then says when to stop."""
-        self.deadline = time.monotonic() + max_ms / 1000
+        """Give the reading ``max_ms`` of processor time (a busy machine changes no answer)."""
+        self.deadline = time.thread_time() + max_ms / 1000
 
     def out_of_time(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+        return self.deadline is not None and time.thread_time() > self.deadline
 
     def pipe_secrets_out(self) -> None:
         """Whatever secret is read and whatever is sent out of this machine in one program: an exfiltration flow."""

@@ -31,13 +31,13 @@ class Collector:
         self.opaque: list[Opaque] = []
         self.notes: dict[str, None] = {}
         self.index: dict[Effect, int] = {}
-        self.deadline = time.perf_counter() + max_ms / 1000
+        self.deadline = time.thread_time() + max_ms / 1000
         self.steps = 0
 
     def tick(self) -> None:
         """Called once per command. Raises OutOfTimeError when the budget is spent."""
         self.steps += 1
-        if time.perf_counter() > self.deadline:
+        if time.thread_time() > self.deadline:
             raise OutOfTimeError
 
     def add(self, effect: Effect) -> int:

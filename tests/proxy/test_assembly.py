@@ -88,7 +88,7 @@ def test_coded_requests_and_replies_are_read(name, pack):
     [
         ([("content-encoding", "gzip")], CALL, 200, "body is not gzip as labelled"),
         ([("content-encoding", "rot13")], CALL, 200, "content-encoding rot13 is not known"),
-        ([("content-encoding", "gzip")], gzip.compress(CALL)[:-20], 200, "gzip body stopped before its end"),
+        ([("content-encoding", "gzip")], gzip.compress(CALL, mtime=0)[:-20], 200, "gzip body stopped before its end"),
         ([("content-type", "text/html")], b"<html>", 502, "no_provider"),
         ([("content-type", "image/png")], b"\x89PNG", 200, "no_provider"),
         ([("content-type", "application/json")], b'{"a":', 200, "no_provider"),
