@@ -6,6 +6,7 @@ The content coding is undone first, then the first bytes settle the framing: lab
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from classifiers.discover import discover
 from proxy.exchange import Exchange, Side
@@ -38,11 +39,13 @@ class BodyReader:
         self.problem: str | None = None
         self.gate: tuple[re.Pattern[bytes], ...] = ()
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Frames as they are asked for, in slices: what the first say decides how the rest is looked at (``gate``)."""
         self.size_bytes += len(data)
         plain = self._coding.feed(data)
         self.problem = self._coding.problem
-        return self._read(plain) if plain else []
+        for at in range(0, len(plain), SLICE):
+            yield from self._read(plain[at : at + SLICE])
 
     def close(self, *, clean: bool) -> list[Frame]:
         self.problem = self._coding.close()
@@ -69,12 +72,6 @@ class BodyReader:
         return self._plain
 
     def _read(self, plain: bytes) -> list[Frame]:
-        """In slices, so that one marker in a large flush does not have all of it parsed."""
-        if len(plain) <= SLICE:
-            return self._read_slice(plain)
-        return [f for at in range(0, len(plain), SLICE) for f in self._read_slice(plain[at : at + SLICE])]
-
-    def _read_slice(self, plain: bytes) -> list[Frame]:
         if self._plain:
             return []
         if self._decoder is not None:

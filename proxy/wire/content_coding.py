@@ -17,6 +17,7 @@ import zstandard
 SIZE_CAP = 64 << 20
 RATIO_CAP = 100
 RATIO_FLOOR = 8 << 20  # small bodies of zeros are nobody's attack
+PIECE = 512  # zstd input per step: it cannot be told how much to give, and 4 bytes may hold 128 KiB
 STEP = 64 << 10  # output per step, so that the cap is seen before memory is spent
 
 
@@ -88,7 +89,7 @@ class _Zstd:
             if self._open is None:
                 self._open = zstandard.ZstdDecompressor(max_window_size=8 << 20).decompressobj()
                 self._started = True
-            piece, data = data[:4096], data[4096:]
+            piece, data = data[:PIECE], data[PIECE:]
             out += self._open.decompress(piece)
             if self._open.eof:
                 data = self._open.unused_data + data

@@ -8,6 +8,7 @@ An unfinished last event is dispatched too when it parses: servers that forget t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from proxy.exchange import Exchange, Side
 from proxy.wire import Frame
@@ -41,11 +42,9 @@ class SseDecoder:
         if self.gate and self._skip():
             return []
         cut, ends = 0, []
-        for match in _END.finditer(self._buffer, max(0, self._scanned - 4)):
-            if match.end() == len(self._buffer) and match.group()[-1:] == b"\r":
-                break  # the LF of this CRLF may still come
-            ends.append((cut, match.start(), match.end()))
-            cut = match.end()
+        for start, end in _blank_lines(self._buffer, max(0, self._scanned - 4)):
+            ends.append((cut, start, end))
+            cut = end
         self._scanned = len(self._buffer) - cut
         if not ends:
             return self._too_long()
@@ -56,7 +55,8 @@ class SseDecoder:
     def _skip(self) -> bool:
         """Drop all whole events at once when no pattern is in them; what is left is the start of the next one."""
         buffer = self._buffer
-        ends = [(mark, buffer.rfind(mark)) for mark in (b"\n\n", b"\r\n\r\n")]
+        seen = max(0, self._scanned - 4)
+        ends = [(mark, buffer.rfind(mark, seen)) for mark in (b"\n\n", b"\r\n\r\n")]
         cut = max((at + len(mark) for mark, at in ends if at >= 0), default=0)
         if not cut or any(p.search(buffer, 0, cut) for p in self.gate):
             return False
@@ -81,7 +81,7 @@ class SseDecoder:
 
     def _event(self, block: bytes, size: int) -> list[Frame]:
         name, data = "", []
-        for line in _LINES.split(block):
+        for line in _LINES.split(block) if b"\r" in block else block.split(b"\n"):
             field, _, value = line.partition(b":")
             value = value[1:] if value[:1] == b" " else value
             if field == b"data":
@@ -91,6 +91,27 @@ class SseDecoder:
         if not data:
             return []
         return [_frame(b"\n".join(data), name, self._side, size)]
+
+
+def _blank_lines(buffer: bytearray, start: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of each end of an event. One kind of line end is the rule, and finding it is ten times faster."""
+    returns = buffer.count(b"\r", start)
+    if not returns:
+        yield from _found(buffer, b"\n\n", start)
+    elif returns == buffer.count(b"\r\n", start) == buffer.count(b"\n", start):
+        yield from _found(buffer, b"\r\n\r\n", start)
+    else:
+        for match in _END.finditer(buffer, start):
+            if match.end() == len(buffer) and match.group()[-1:] == b"\r":
+                return  # the LF of this CRLF may still come
+            yield match.span()
+
+
+def _found(buffer: bytearray, mark: bytes, start: int) -> Iterator[tuple[int, int]]:
+    at = buffer.find(mark, start)
+    while at >= 0:
+        yield at, at + len(mark)
+        at = buffer.find(mark, at + len(mark))
 
 
 def _frame(data: bytes, name: str, side: Side, size: int) -> Frame:
