@@ -18,6 +18,8 @@ from classifiers.paths import located
 
 __all__ = ["classify_http", "request_effects"]
 
+# Deletion is what the method means; replacing or patching may lose what was there (RFC 9110 §9.3, RFC 5789).
+_DESTRUCTIVE: dict[str, bool | None] = {"DELETE": True, "PUT": None, "PATCH": None}
 READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY"})
 
 
@@ -60,7 +62,7 @@ def _plain(method: str, where: Address | None, url: str) -> Effect:
         Verb.RECEIVE if reads else Verb.SEND,
         target=None if where is None else where.host,
         target_raw=url[:500] if where is None else None,
-        destructive=None if method == "DELETE" else False,
+        destructive=_DESTRUCTIVE.get(method, False),
     )
 
 

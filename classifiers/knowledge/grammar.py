@@ -41,7 +41,20 @@ NODE_KEYS = frozenset(
     }
 )  # fmt: skip
 DELEGATE_KEYS = frozenset(
-    {"kind", "program", "append", "replace", "until", "where", "via", "condition", "privilege", "join", "certainty"}
+    {
+        "kind",
+        "program",
+        "append",
+        "replace",
+        "until",
+        "where",
+        "via",
+        "condition",
+        "privilege",
+        "join",
+        "certainty",
+        "part",
+    }
 )
 DELEGATE_KINDS = frozenset({"argv", "shell", "code", "sql", "http", "script", "none"})
 STYLES = frozenset({"gnu", "single_dash", "cluster_first", "none", "windows"})

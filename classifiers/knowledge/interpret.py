@@ -15,7 +15,7 @@ from classifiers.discover import discover
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.arguments import Hit, Parsed, parse
 from classifiers.knowledge.model import Delegate, Json, Meaning, Node, Slot, Template
-from classifiers.knowledge.templates import fill
+from classifiers.knowledge.templates import FILTERS, fill
 from classifiers.knowledge.words import Word
 
 _NOTHING: Json = {}
@@ -213,7 +213,7 @@ class _Interpreter:
     def option(self, hit: Hit, meaning: Meaning) -> None:
         current = hit.value if hit.value is not None else None
         self.tell_all(meaning.effects, current, None, hit.word.span)
-        if meaning.delegate and hit.value is not None:
+        if meaning.delegate and meaning.delegate.kind != "none" and hit.value is not None:
             self.hand(meaning.delegate, [hit.value], hit.value.span)
 
     def slot(self, slot: Slot, words: list[Word]) -> None:
@@ -288,6 +288,8 @@ class _Interpreter:
                 fields[key] = value
         if "where" in fields:
             fields["where"] = fill(fields["where"], None, self.values)[0] or "unknown"
+        if to.part:
+            words = [w.with_text(FILTERS[to.part](w.text)) for w in words]
         if "{" in to.replace and to.replace != "{}":
             to = replace(to, replace=fill(to.replace, None, self.values)[0] or "{}")
         self.out.items.append(Handed(to, tuple(words), fields, span, to.via or self.via))

@@ -46,6 +46,7 @@ class Delegate:
     privilege: str = ""
     join: bool = False  # several operands are one string (ssh, eval)
     certainty: str = ""
+    part: str = ""  # a filter: only this part of the word is the payload
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 from functools import cache
 
@@ -41,6 +42,7 @@ def classify_shell(text: str, context: Context = NOWHERE, *, path: str = "comman
 @cache
 def _warm() -> None:
     """Load knowledge, tables and the grammar before the first command's clock starts."""
+    importlib.import_module("classifiers.shell.run")  # the walk imports it on first use
     from classifiers.shell.treesitter import parse  # noqa: PLC0415 - loads the grammar
 
     knowledge()

@@ -31,7 +31,7 @@ class Collector:
         self.opaque: list[Opaque] = []
         self.notes: dict[str, None] = {}
         self.index: dict[Effect, int] = {}
-        self.deadline = time.thread_time() + max_ms / 1000
+        self.deadline = time.thread_time() + max_ms / 1000  # our own work, not the wait for a processor
         self.steps = 0
 
     def tick(self) -> None:

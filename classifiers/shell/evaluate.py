@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from classifiers.context import Context
-from classifiers.effects import Condition, Domain, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, Sensitivity, Tag, Verb
 from classifiers.knowledge.words import Unknowns, Word, is_known
 from classifiers.shell import ir
 from classifiers.shell.collect import Collector
@@ -22,6 +22,18 @@ MAX_LOOP = 20
 MAX_CALLS = 12
 MAX_PAYLOADS = 8
 Truth = bool | None
+
+
+_SECRET = frozenset({Sensitivity.PRIVATE_KEY, Sensitivity.CREDENTIAL, Sensitivity.ENV_SECRET})
+
+
+def is_secret(effect: Effect) -> bool:
+    """Whether what this effect touches is a secret, or the whole environment (which holds some)."""
+    if effect.domain is Domain.SECRETS and effect.action is Verb.READ:
+        return True
+    if effect.domain is Domain.ENVIRONMENT and effect.action is Verb.READ and effect.target == "env:*":
+        return True
+    return effect.sensitivity in _SECRET and effect.domain is Domain.FILESYSTEM and effect.action is not Verb.DELETE
 
 
 class Evaluator:
@@ -221,7 +233,8 @@ class Evaluator:
         text = None
         if any(t is not None and t.strip() for t in texts) or None not in texts:
             text = "".join(self.unknowns.mark("<output>") + "\n" if t is None else t for t in texts)
-        return Stream(text, sources, any(s.decoded for s in streams), any(s.network for s in streams))
+        flags = (any(s.decoded for s in streams), any(s.archive for s in streams), any(s.network for s in streams))
+        return Stream(text, sources, *flags)
 
     def expander(self, state: State, scope: Scope) -> Expander:
         def substitute(part: ir.Sub | ir.Proc) -> str | None:
@@ -253,11 +266,10 @@ class Evaluator:
             self.out.flow(FlowKind.DECODED_CODE, None, sink)
             self.out.tag(sink, Tag.DECODED_CODE)
 
-    def flow_out(self, sources: tuple[int, ...], sink: int) -> None:
-        """Content made from ``sources`` leaves at effect ``sink``."""
-        for source in sources:
-            effect = self.out.effects[source]
-            if effect.domain is Domain.SECRETS and effect.action is Verb.READ:
+    def flow_out(self, stream: Stream, sink: int) -> None:
+        """What ``stream`` holds leaves at effect ``sink``: secrets, an archive of files, or the environment."""
+        for source in stream.sources:
+            if is_secret(self.out.effects[source]) or stream.archive:
                 self.out.flow(FlowKind.EXFILTRATION, source, sink)
                 self.out.tag(sink, Tag.EXFILTRATION)
 

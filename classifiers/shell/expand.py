@@ -65,7 +65,7 @@ class Expander:
                 glob = parts[0].name in self.state.globby
                 return [Word(v, word.span, glob=glob and not parts[0].quoted, propagated=True) for v in listed]
         chunks = self.chunks(parts)
-        fields = _split(chunks)
+        fields = _split(chunks, self.lookup("IFS") or "")
         if fields and not chunks[0][1] and fields[0][0].startswith("~"):
             fields[0] = (_tilde(fields[0][0], self.state), *fields[0][1:])
         constant, globbed = self.constant, self.globbed
@@ -199,7 +199,7 @@ def _tilde(text: str, state: State) -> str:
     return f"/home/{text[1:]}" if name.isidentifier() else text
 
 
-def _split(chunks: list[_Chunk]) -> list[tuple[str, bool, bool]]:
+def _split(chunks: list[_Chunk], separators: str = " \t\n") -> list[tuple[str, bool, bool]]:
     """Fields as (text, quoted, has a pattern). Only unquoted expansions split."""
     fields: list[tuple[str, bool, bool]] = []
     text, quoted, glob, started = "", False, False, False
@@ -210,7 +210,8 @@ def _split(chunks: list[_Chunk]) -> list[tuple[str, bool, bool]]:
             glob = glob or (not is_quoted and _GLOB.search(piece) is not None)
             started = started or bool(piece) or is_quoted
             continue
-        for i, token in enumerate(re.split(r"[ \t\n]+", piece)):
+        tokens = re.split(f"[{re.escape(separators)}]+", piece) if separators else [piece]
+        for i, token in enumerate(tokens):
             if i and started:
                 fields.append((text, quoted, glob))
                 text, quoted, glob, started = "", False, False, False

@@ -42,7 +42,7 @@ class Plan:
             else:
                 state.files[path] = stream if not appended else Stream(None, stream.sources)
         if self.network is not None:
-            ev.flow_out(stream.sources, self.network)
+            ev.flow_out(stream, self.network)
 
 
 def apply_redirects(
@@ -72,8 +72,11 @@ def _one(
     op = item.op
     duplicates = op in {">&", "<&"} and (target.isdigit() or target == "-" or target.rstrip("-").isdigit())
     if duplicates:
-        if op == "<&" and target.isdigit() and int(target) in state.sockets:
-            plan.stdin = Stream(None, network=True)
+        _duplicate(op, item.fd, target.rstrip("-"), plan, state)
+        return
+    held = _HELD.fullmatch(target)
+    if held and int(held[1]) in state.sockets:
+        _duplicate(">&" if op != "<" else "<&", item.fd, held[1], plan, state)
         return
     net = _NET.fullmatch(target)
     if net:
@@ -85,6 +88,23 @@ def _one(
         _write(ev, item, target, glob, plan, state, scope, truncates)
 
 
+_HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+
+
+def _duplicate(op: str, fd: int | None, source: str, plan: Plan, state: State) -> None:
+    """``>&3``: where descriptor 3 is a socket, the command's output goes there."""
+    held = state.sockets.get(int(source)) if source.isdigit() else None
+    if held is None:
+        return
+    if op == "<&":
+        plan.stdin = Stream(None, network=True)
+    elif fd in {None, 1, 2}:
+        plan.network = held
+        plan.stdout_taken = True
+    if fd is not None and fd > 2:
+        state.sockets[fd] = held
+
+
 def _network(ev: Evaluator, item: ir.Redirect, net: re.Match[str], plan: Plan, state: State, scope: Scope) -> None:
     target = f"{net[1]}:{net[2]}"
     verb = Verb.RECEIVE if item.op == "<" else Verb.SEND
@@ -94,8 +114,8 @@ def _network(ev: Evaluator, item: ir.Redirect, net: re.Match[str], plan: Plan, s
         reversibility="read_only" if verb is Verb.RECEIVE else "externally_reversible",
     )  # fmt: skip
     plan.network = index
-    if item.fd is not None and item.fd > 2:
-        state.sockets.add(item.fd)
+    if item.fd is not None and item.fd > 2 and index is not None:
+        state.sockets[item.fd] = index
     if verb is Verb.RECEIVE and index is not None:
         plan.stdin = Stream(None, (index,), network=True)
 

@@ -20,6 +20,7 @@ from classifiers.knowledge.words import Word
 from classifiers.shell import ir, streams
 from classifiers.shell.builtins import BUILTINS
 from classifiers.shell.emit import context_for, emit, tell
+from classifiers.shell.evaluate import is_secret
 from classifiers.shell.payloads import hand_on, read_stdin, run_file
 from classifiers.shell.redirects import Plan, apply_redirects
 from classifiers.shell.state import EMPTY, Scope, State, Stream
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
 _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
+ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive", "dd"})
 _ENV_TAGS = {
     "LD_PRELOAD": ("defense_evasion",),
     "LD_LIBRARY_PATH": ("defense_evasion",),
@@ -106,6 +108,8 @@ def _declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tupl
         _set(state, assign, _value(ev, assign, state, scope))
     flags = {w.text for w in words if w.text.startswith("-")}
     names = [(a.name, a.span) for a in node.assigns] + [(w.text, w.span) for w in words if not w.text.startswith("-")]
+    if node.declare in {"local", "declare", "typeset"} and state.locals:
+        state.locals[-1].update(name for name, _ in names)
     if node.declare in {"unset", "unsetenv"}:
         for name, _ in names:
             state.vars[name] = ""
@@ -182,12 +186,16 @@ def _perform(
     printed: list[Stream] = []
     indexes: list[int] = []
     written: list[tuple[Told, int]] = []
+    program = reading.parsed.nodes[0].name
     for item in reading.items:
         if isinstance(item, Told):
             index = emit(ev, item, state, scope)
             if index is not None:
                 indexes.append(index)
                 written += [(item, index)] if item.target else []
+                if item.action is Verb.READ and item.target and state.files:
+                    known = state.files.get(paths.canonical(item.target, state.context.cwd, state.context.home))
+                    inputs += [known] if known is not None else []
         elif isinstance(item, Handed):
             printed.append(hand_on(ev, item, state, scope, plan))
         else:
@@ -197,9 +205,8 @@ def _perform(
     after = list(range(before, len(ev.out.effects)))
     own = list(dict.fromkeys([*indexes, *after]))
     sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
-    _flows(ev, own, indexes, sources, words)
-    _remember(ev, written, own, state)
-    program = reading.parsed.nodes[0].name
+    _flows(ev, own, indexes, inputs, words)
+    _remember(ev, written, own, program, state)
     text = None if printed else _printed(ev, program, words, scope)
     if text is None and program == "cat":
         text = _catted(words, state)
@@ -207,7 +214,8 @@ def _perform(
     decoded = any(s.decoded for s in inputs) or (text is not None and streams.decodes(program))
     if len(printed) == 1 and not indexes:
         return printed[0], None
-    return Stream(text, out_sources, decoded, any(s.network for s in inputs)), None
+    archive = program in ARCHIVERS or any(s.archive for s in inputs)
+    return Stream(text, out_sources, decoded, archive, any(s.network for s in inputs)), None
 
 
 def _printed(ev: Evaluator, program: str, words: Sequence[Word], scope: Scope) -> str | None:
@@ -227,6 +235,7 @@ def _catted(words: Sequence[Word], state: State) -> str | None:
 
 
 _SOURCES = {
+    (Domain.ENVIRONMENT, Verb.READ),
     (Domain.NETWORK, Verb.RECEIVE),
     (Domain.SECRETS, Verb.READ),
     (Domain.FILESYSTEM, Verb.READ),
@@ -240,38 +249,38 @@ def _is_source(ev: Evaluator, index: int) -> bool:
     return (effect.domain, effect.action) in _SOURCES
 
 
-def _flows(ev: Evaluator, own: list[int], indexes: list[int], sources: tuple[int, ...], words: Sequence[Word]) -> None:
-    """Secrets this command reads, or is fed, that it sends away."""
+def _flows(ev: Evaluator, own: list[int], indexes: list[int], inputs: list[Stream], words: Sequence[Word]) -> None:
+    """Secrets and archives this command reads, or is fed, that it sends away."""
     effects = ev.out.effects
-    secrets = [
-        i
-        for i in dict.fromkeys((*sources, *own))
-        if effects[i].domain is Domain.SECRETS and effects[i].action is Verb.READ
-    ]
+    fed = [s for stream in inputs for s in stream.sources if stream.archive]
+    sources = [s for stream in inputs for s in stream.sources]
+    secrets = [i for i in dict.fromkeys((*sources, *own)) if is_secret(effects[i]) or i in fed]
     if not secrets:
         return
     for i in own:
         effect = effects[i]
-        leaves = effect.action is Verb.SEND or (
-            effect.action in {Verb.CREATE, Verb.MODIFY} and effect.domain in {Domain.CLOUD, Domain.MESSAGING}
-        )
-        if leaves and not effect.dry_run:
+        changes = effect.action in {Verb.CREATE, Verb.MODIFY} and effect.domain in {Domain.CLOUD, Domain.MESSAGING}
+        if (effect.action is Verb.SEND or changes) and not effect.dry_run:
             ev.out.tag(i, Tag.EXFILTRATION)
             for s in secrets:
                 ev.out.flow(FlowKind.EXFILTRATION, s, i)
-    fed = [m for m in ev.streams_in(list(words[1:])) for s in m.sources if s in secrets]
-    if fed and _program(words[0].text) not in {"echo", "printf", "test", "["}:
-        for s in secrets:
+    given = [s for m in ev.streams_in(list(words[1:])) for s in m.sources if s in secrets]
+    if given and _program(words[0].text) not in {"echo", "printf", "test", "["}:
+        for s in given:
             ev.out.flow(FlowKind.SECRET_TO_ARGV, s, indexes[0] if indexes else None)
 
 
-def _remember(ev: Evaluator, written: list[tuple[Told, int]], own: list[int], state: State) -> None:
+def _remember(ev: Evaluator, written: list[tuple[Told, int]], own: list[int], program: str, state: State) -> None:
     """A file written by download or copy may be executed later in the same script."""
-    received = [i for i in own if ev.out.effects[i].action is Verb.RECEIVE]
+    effects = ev.out.effects
+    content = [i for i in own if effects[i].action is Verb.RECEIVE or is_secret(effects[i])]
+    archive = program in ARCHIVERS
+    if archive:
+        content += [i for i in own if effects[i].action is Verb.READ]
     for item, index in written:
         if item.domain is Domain.FILESYSTEM and item.action in {Verb.CREATE, Verb.MODIFY} and item.target:
             path = paths.canonical(item.target, state.context.cwd, state.context.home)
-            state.files[path] = Stream(None, (*received, index))
+            state.files[path] = Stream(None, (*content, index), archive=archive)
 
 
 def _program(text: str) -> str | None:
@@ -347,8 +356,14 @@ def _call(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> t
         state.vars.pop(str(i), None)
     state.vars.update({str(i): a for i, a in enumerate(args, 1)})
     state.calls = (*state.calls, name)
+    outer = dict(state.vars)
+    state.locals.append(set())
     stream, truth = ev.body(state.functions[name], state, replace(scope, via=(*scope.via, f"{name}()")))
     state.calls = state.calls[:-1]
+    for local in state.locals.pop():
+        state.vars.pop(local, None)
+        if local in outer:
+            state.vars[local] = outer[local]
     state.exited = False
     for key in [k for k in state.vars if k == "@" or k.isdigit()]:
         del state.vars[key]

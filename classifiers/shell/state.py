@@ -22,6 +22,7 @@ class Stream:
     text: str | None = None
     sources: tuple[int, ...] = ()
     decoded: bool = False
+    archive: bool = False  # a bundle of files
     network: bool = False  # a socket: commands come from the other side
 
 
@@ -36,7 +37,8 @@ class State:
     functions: dict[str, Body] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     files: dict[str, Stream] = field(default_factory=dict)  # written in this call, by canonical path
-    sockets: set[int] = field(default_factory=set)
+    sockets: dict[int, int] = field(default_factory=dict)  # descriptor → effect of the /dev/tcp it is
+    locals: list[set[str]] = field(default_factory=list)  # names `local` made, per function call
     calls: tuple[str, ...] = ()
     exited: bool = False
     shared: bool = False
@@ -45,7 +47,7 @@ class State:
         """For a subshell or a branch: changes stay inside, files written do not."""
         return State(
             self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases), self.files,
-            set(self.sockets), self.calls,
+            dict(self.sockets), list(self.locals), self.calls,
         )  # fmt: skip
 
     def chdir(self, cwd: str | None) -> None:

@@ -38,7 +38,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
 
 def _delegate(command: Sequence[Word], replace: str) -> Delegate:
     """parallel joins its words and gives them to a shell: quoted metacharacters act."""
-    shell = any(c in w.text for w in command for c in " ;|&><$")
+    shell = len(command) == 1 and any(c in command[0].text for c in " ;|&><$")
     if shell:
         return Delegate("shell", join=True)
     return Delegate("argv", append="stdin", replace=replace) if replace else Delegate("argv")
