@@ -13,14 +13,19 @@ from classifiers.knowledge.interpret import specials
 from classifiers.paths import facts
 from classifiers.shell.collect import Collector, OutOfTimeError
 from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator
+from classifiers.shell.ir import Body
+from classifiers.shell.second import second_reading
 from classifiers.shell.state import Scope, State
 
 MAX_TEXT = 200_000
 
 
-def classify_shell(text: str, context: Context = NOWHERE, *, path: str = "command", depth: int = 0) -> Action:
+def classify_shell(
+    text: str, context: Context = NOWHERE, *, path: str = "command", depth: int = 0, both: bool = True
+) -> Action:
     """What a shell script could do. Never raises; what cannot be read is opaque with its reason.
 
+    ``both``: ask the second parser too, after the answer (``second.py``); a difference makes the action incomplete.
     ``path`` is the JSON path of ``text`` within the call's arguments; evidence spans are code points of ``text``.
     """
     _warm()
@@ -30,7 +35,7 @@ def classify_shell(text: str, context: Context = NOWHERE, *, path: str = "comman
     if depth > MAX_PAYLOADS:
         return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, f"{depth} payloads deep")
     try:
-        return _classify(text, context, path, depth, collector)
+        return _classify(text, context, path, depth, collector, both=both)
     except OutOfTimeError:
         return _given_up(collector, text, path, OpaqueReason.SIZE_CAP, f"over {context.max_ms:g} ms")
     except RecursionError:
@@ -51,7 +56,7 @@ def _warm() -> None:
     parse(":")
 
 
-def _classify(text: str, context: Context, path: str, depth: int, collector: Collector) -> Action:
+def _classify(text: str, context: Context, path: str, depth: int, collector: Collector, *, both: bool) -> Action:
     from classifiers.shell.treesitter import TooDeepError, parse  # noqa: PLC0415 - loads the grammar
 
     try:
@@ -60,7 +65,20 @@ def _classify(text: str, context: Context, path: str, depth: int, collector: Col
         return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, "nested too deep")
     state = State(replace(context, workspace=context.workspace or context.cwd or ""))
     Evaluator(context, path, collector).body(body, state, Scope(depth=depth))
-    return collector.action(("tree-sitter",), state.context.cwd if state.context.cwd != context.cwd else None)
+    parsers = _second(text, body, collector) if both and depth == 0 else ("tree-sitter",)
+    return collector.action(parsers, state.context.cwd if state.context.cwd != context.cwd else None)
+
+
+def _second(text: str, body: Body, collector: Collector) -> tuple[str, ...]:
+    """Ask bashlex; a difference is how guards get evaded, so it makes the action incomplete with both readings."""
+    reading = second_reading(text, body)
+    if reading.agrees is None:
+        return ("tree-sitter",)
+    if not reading.agrees:
+        said = f"tree-sitter reads {list(reading.first)}, bashlex {list(reading.second)}"
+        collector.hide(OpaqueReason.PARSERS_DISAGREE, None, said)
+        collector.note(f"the parsers differ in {reading.why}: {said}")
+    return ("tree-sitter", "bashlex")
 
 
 def _given_up(collector: Collector, text: str, path: str, reason: OpaqueReason, why: str) -> Action:
