@@ -109,14 +109,11 @@ def _in_statement(node: ir.Stmt) -> Iterator[Words]:
 
 def _in_simple(node: ir.Simple) -> Iterator[Words]:
     if node.declare:
-        words = [*node.words[:1], *(w for w in node.words[1:])]
-        yield (
-            _resolve(words[0].raw),
-            *sorted([*(_resolve(w.raw) for w in words[1:]), *(_assigned(a) for a in node.assigns)]),
-        )
+        rest = [_resolve(w.raw) for w in node.words[1:]] + [_assigned(a) for a in node.assigns]
+        yield (_resolve(node.words[0].raw), *sorted(rest))
     elif node.words and node.words[0].raw not in _TESTS:
-        words = [_resolve(w.raw) for w in node.words]
-        yield (words[0], *sorted(words[1:]))
+        texts = [_resolve(w.raw) for w in node.words]
+        yield (texts[0], *sorted(texts[1:]))
     values = [a.value for a in node.assigns if a.value is not None]
     yield from _in_words([*values, *node.words, *(r.target for r in node.redirects if r.target is not None)])
 
