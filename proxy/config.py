@@ -56,7 +56,8 @@ def _version(value: Any) -> int:
     return 1
 
 
-def _address(value: Any) -> str:
+def address(value: Any) -> str:
+    """``host:port``."""
     try:
         host_port(str(value))
     except ValueError as error:
@@ -152,8 +153,8 @@ def _rules(value: Any) -> tuple[dict[str, Any], ...]:
 # Every key of the file, how its value is read, and (two levels deep) what a section may hold.
 _KEYS: Mapping[str, Any] = {
     "onlooker": _version,
-    "listen": _address,
-    "control": _address,
+    "listen": address,
+    "control": address,
     "state": _text,
     "workers": _count,
     "routes": _routes,

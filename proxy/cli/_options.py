@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from classifiers.strict_yaml import StrictYamlError
-from proxy.config import DEFAULT_STATE, WrongValueError, build, route_spec
+from proxy.config import DEFAULT_STATE, WrongValueError, address, build, route_spec
 from proxy.settings import Config, Launch
 
 BAD_FILE = 3
@@ -53,6 +53,9 @@ def configuration(file: Path | None, flags: dict[str, Any], launch: Launch | Non
     """The configuration, or exit 2 for a wrong flag and 3 for a wrong file."""
     try:
         flags["routes"] = dict(_route(text) for text in flags.get("routes") or ())
+        for name in ("listen", "control"):
+            if flags.get(name):
+                address(flags[name])
         config = build(file, flags, launch)
     except WrongValueError as error:
         fail(str(error), 2)

@@ -1,0 +1,1 @@
+"""Checks of a configuration against the machine it is to run on."""

@@ -1,0 +1,100 @@
+"""Commands say what is wrong in one sentence, with the exit code scripts rely on."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from proxy.cli import cli
+
+
+def onlooker(*args, **env):
+    return CliRunner(env=env).invoke(cli, list(args))
+
+
+SAID = [
+    (["status"], 4, "running: False"),
+    (["stop"], 4, "nothing runs with the state"),
+    (["env"], 4, "start it with onlooker serve"),
+    (["explain", "x:1"], 3, "no record x:1"),
+    (["serve", "--listen", "0.0.0.0:0"], 2, "--allow-non-loopback says you mean it"),
+    (["serve", "--listen", "8790"], 2, "is not host:port"),
+    (["serve", "--route", "x"], 2, "expected NAME=URL"),
+    (["serve", "--route", "o=http://a.example"], 2, "route name 'o'"),
+    (["serve", "--config", "/nowhere/onlooker.yaml"], 3, "/nowhere/onlooker.yaml: No such file or directory"),
+    (["scan", "--since", "soon"], 2, "is not a duration"),
+]
+
+
+@pytest.mark.parametrize(("args", "code", "said"), SAID, ids=[" ".join(s[0])[:40] for s in SAID])
+def test_a_mistake_is_one_sentence_and_its_code(tmp_path, args, code, said):
+    result = onlooker(*args, "--state", str(tmp_path / "s"))
+    assert (result.exit_code, said in result.output) == (code, True), result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_wrong_file_is_named_with_its_place(tmp_path):
+    path = tmp_path / "onlooker.yaml"
+    path.write_text("onlooker: 1\nlissen: x\n")
+    result = onlooker("serve", "--config", str(path))
+    assert result.exit_code == 3
+    assert f"{path}:2:1: unknown key 'lissen'; did you mean 'listen'?" in result.output
+
+
+def test_doctor_names_what_is_bad_and_what_is_not(tmp_path):
+    policy = tmp_path / "p.yaml"
+    policy.write_text("policy: 1\nid: p\nrules: [{id: x, sevirity: low}]\n")
+    state = tmp_path / "s"
+    state.mkdir(mode=0o755)
+    result = onlooker(
+        "doctor",
+        "--json",
+        "--offline",
+        "--listen",
+        "127.0.0.1:0",
+        "--control",
+        "127.0.0.1:0",
+        "--policy",
+        str(policy),
+        "--state",
+        str(state),
+        PATH="",
+    )
+    checks = {c["name"]: c for c in json.loads(result.stdout)["checks"]}
+    assert result.exit_code == 1
+    assert (checks["state"]["state"], checks["policy"]["state"], checks["listen"]["state"]) == ("bad", "bad", "ok")
+    assert f"{policy}:3:" in checks["policy"]["said"]
+
+
+def test_doctor_finds_an_agent_on_the_path(tmp_path):
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    result = onlooker(
+        "doctor",
+        "--offline",
+        "--listen",
+        "127.0.0.1:0",
+        "--control",
+        "127.0.0.1:0",
+        "--state",
+        str(tmp_path / "s"),
+        PATH=str(tmp_path),
+    )
+    assert "claude-code" in result.output
+    assert "onlooker run -- claude" in result.output
+
+
+def test_an_upstream_that_does_not_answer_is_named(tmp_path):
+    result = onlooker(
+        "doctor",
+        "--listen",
+        "127.0.0.1:0",
+        "--control",
+        "127.0.0.1:0",
+        "--route",
+        "mine=http://127.0.0.1:1",
+        "--state",
+        str(tmp_path / "s"),
+    )
+    assert "BAD  route mine: http://127.0.0.1:1: Connection refused" in result.output
