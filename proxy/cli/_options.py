@@ -75,7 +75,7 @@ def _route(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _loopback_only(config: Config) -> None:
-    for address in (config.listen, config.control):
-        host = address.rpartition(":")[0].strip("[]")
+    for bound in (config.listen, config.control):
+        host = bound.rpartition(":")[0].strip("[]")
         if host not in {"127.0.0.1", "::1", "localhost"} and not host.startswith("127.") and not config.allow_remote:
-            fail(f"{address} is not a loopback address; --allow-non-loopback says you mean it", 2)
+            fail(f"{bound} is not a loopback address; --allow-non-loopback says you mean it", 2)

@@ -29,6 +29,7 @@ from proxy.settings import Config, Launch
 
 OUR_FAILURE = 125
 SHOWN = 20
+PEERS_S = 5.0  # who is behind a connection can only be seen while it stands
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -65,6 +66,7 @@ def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet
     except (InstanceError, OSError) as error:
         click.echo(f"onlooker: cannot start: {error}", err=True)
         return OUR_FAILURE
+    instance.wait_analyzer(PEERS_S)
     environment = {**os.environ, **pointing.variables}
     try:
         code = run_command((command[0], *pointing.arguments, *command[1:]), environment)

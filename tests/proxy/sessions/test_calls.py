@@ -119,3 +119,9 @@ def test_after_the_window_equal_arguments_are_a_coincidence():
     legs = LegTable()
     add(legs, call("mcp__f__r", {"p": 1}), "a:1")
     assert legs.match(call("r", {"p": 1}, 1, ObservedAt.MCP_REQUEST), 500.0, None) is None
+
+
+def test_an_id_the_client_made_up_answers_the_call_that_came_without_one():
+    table = CallTable()
+    table.add(known(None, "run_shell_command", "a:1"))
+    assert settle(table, result("run_shell_command_1700_0", "x", "run_shell_command")) == "a:1"

@@ -1,0 +1,157 @@
+"""The four real agents, each with a home of its own, a mock model and nothing else to talk to.
+
+They come from npm (``make test-agents`` installs them below tests/agents/coding); where they are not, these tests skip.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+BIN = Path(os.environ.get("ONLOOKER_AGENTS") or HERE / "node_modules" / ".bin")
+PROBE = "echo probe > probe.txt; exit 3"
+
+_spec = importlib.util.spec_from_file_location("mock_model", HERE / "mock_model.py")
+assert _spec is not None
+mock_model = importlib.util.module_from_spec(_spec)
+assert _spec.loader is not None
+_spec.loader.exec_module(mock_model)
+
+
+@dataclass
+class Run:
+    code: int
+    requests: list[tuple[str, str, list[tuple[str, str]], Any]]
+    probe: bool
+    stderr: str
+    records: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Agents:
+    """Runs one agent in a fresh home, straight at the mock or through ``onlooker run``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, name: str, *, through: bool, allowed: bool = True) -> Run:
+        program = BIN / name
+        if not program.exists():
+            pytest.skip(f"{name} is not installed: npm install --prefix tests/agents/coding")
+        mock = mock_model.Mock(PROBE)
+        home = self.folder / "home"
+        shutil.rmtree(home, ignore_errors=True)
+        work = home / "work"
+        work.mkdir(parents=True)
+        command, more = getattr(self, name)(home, mock.url, allowed)
+        environment = {
+            "HOME": str(home),
+            "PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin",
+            "TERM": "dumb",
+            "LANG": "C.UTF-8",
+        }
+        state = self.folder / "state"
+        shutil.rmtree(state, ignore_errors=True)
+        if through:
+            command = [sys.executable, "-m", "proxy", "run", "--state", str(state), "--", *command]
+            environment |= {"PYTHONPATH": str(ROOT)}
+        try:
+            done = subprocess.run(
+                command,
+                env=environment | more,
+                cwd=work,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+        finally:
+            mock.close()
+        made = Run(done.returncode, mock.requests, (work / "probe.txt").exists(), done.stderr)
+        if through:
+            from proxy.instance import read_records
+
+            made.records = [r for s in (state / "runs").iterdir() for r in read_records(s)]
+        return made
+
+    def claude(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
+        command = ["claude", "-p", "run the probe", "--output-format", "stream-json", "--verbose"]
+        environment = {
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": "sk-ant-x",
+            "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        }
+        environment |= {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "IS_SANDBOX": "1"}
+        return [
+            *command,
+            *(["--allowedTools", "Bash"] if allowed else ["--disallowedTools", "Bash(echo:*)"]),
+        ], environment
+
+    def codex(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
+        folder = home / ".codex"
+        folder.mkdir()
+        lines = [
+            'model = "m"',
+            'model_provider = "local"',
+            'approval_policy = "never"',
+            'sandbox_mode = "danger-full-access"',
+        ]
+        lines += [
+            "[model_providers.local]",
+            'name = "local"',
+            f'base_url = "{url}/v1"',
+            'env_key = "LOCAL_KEY"',
+            'wire_api = "responses"',
+        ]
+        (folder / "config.toml").write_text("\n".join(lines) + "\n")
+        command = ["codex", "exec", "--skip-git-repo-check", "--json", "run the probe"]
+        return command, {"CODEX_HOME": str(folder), "LOCAL_KEY": "sk-x"}
+
+    def gemini(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
+        folder = home / ".gemini"
+        folder.mkdir()
+        settings = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"disableAutoUpdate": True}}
+        (folder / "settings.json").write_text(json.dumps(settings))
+        command = ["gemini", "--yolo", "--skip-trust", "-m", "gemini-2.5-flash", "-p", "run the probe"]
+        return command, {"GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": url}
+
+    def opencode(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
+        options = {"baseURL": f"{url}/v1", "apiKey": "x"}
+        provider = {"local": {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}}
+        config = {"provider": provider, "model": "local/m", "permission": {"bash": "allow"}}
+        (home / "work" / "opencode.json").write_text(json.dumps(config))
+        return ["opencode", "run", "run the probe"], {
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        }
+
+
+@pytest.fixture
+def agents(tmp_path: Path) -> Agents:
+    return Agents(tmp_path)
+
+
+@pytest.fixture
+def mock_of() -> Iterator[Any]:
+    """Mock models for clients that are no programs of their own."""
+    made = []
+
+    def make(command: str, function: str | None = None) -> Any:
+        made.append(mock_model.Mock(command, function))
+        return made[-1]
+
+    yield make
+    for mock in made:
+        mock.close()
