@@ -104,11 +104,19 @@ def _socket_row(proc: Path, addr: str) -> tuple[int, str] | None:
 
 
 def _holds(folder: Path, link: str) -> bool:
+    """A descriptor may be closed while its folder is read: that one is passed over, not the process."""
     try:
         with os.scandir(folder) as entries:
-            return any(os.readlink(entry.path) == link for entry in entries)  # noqa: PTH115 - scandir entries
+            return any(_link(entry.path) == link for entry in entries)
     except OSError:
         return False
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)  # noqa: PTH115 - a name from scandir
+    except OSError:
+        return ""
 
 
 def _program(proc: Path, pid: int) -> str | None:
