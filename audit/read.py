@@ -91,6 +91,12 @@ def session(path: Path, session_id: str) -> list[Record]:
     return out
 
 
+def segments_since(path: Path, since: str | None = None) -> list[Path]:
+    """Files, in order, that can hold a record at or after ``since``."""
+    found = (s for s in in_order(audit_dir(path)) if _overlaps(s, since, None))
+    return [s.path for s in found if s.path is not None]
+
+
 def _overlaps(segment: Segment, since: str | None, until: str | None) -> bool:
     if segment.manifest is None:
         return True

@@ -32,7 +32,7 @@ class ParquetSink:
             "number": pa.int64(),
             "flag": pa.bool_(),
             "texts": pa.list_(pa.string()),
-            "time": pa.timestamp("ms", "UTC"),
+            "time": pa.timestamp("ms"),  # UTC
         }
         self._schema = pa.schema([(name, types[kind]) for name, (kind, _) in COLUMNS.items()])
 
@@ -95,7 +95,7 @@ class Parquet:
 
 def _time(ts: str) -> Any:
 
-    return datetime.fromisoformat(ts)
+    return datetime.fromisoformat(ts).replace(tzinfo=None)
 
 
 SINK = Parquet()

@@ -1,0 +1,79 @@
+"""``audit query``: records that match, or a SQL statement over the view ``records``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from audit.escape import terminal
+from audit.query import Filters, QueryExtraMissingError, find, open_records, run
+from audit.read import audit_dir
+from audit.summary import SEVERITIES
+from classifiers.effects import Domain, Verb
+from policies.verdict import Verdict
+from proxy.cli._audit._show import errors, fail, json_option, place, show, since_ts, state_option
+
+_EQUAL = ("verdict", "kind", "session", "outcome", "surface", "reversibility")
+_GLOB = ("agent", "tool", "model", "upstream")
+
+
+@click.command("query")
+@state_option
+@json_option
+@click.option(
+    "--parquet", type=click.Path(path_type=Path, exists=True, file_okay=False), help="A Parquet folder instead."
+)
+@click.option("--since", metavar="2h|TIME")
+@click.option("--until", metavar="2h|TIME")
+@click.option("--effect", type=click.Choice([v.value for v in Verb]), help="What one effect would do.")
+@click.option("--domain", type=click.Choice([d.value for d in Domain]), help="On what kind of thing.")
+@click.option("--target", metavar="GLOB", help="On which (same effect).")
+@click.option("--verdict", type=click.Choice([v.value for v in Verdict]))
+@click.option("--severity", type=click.Choice(SEVERITIES), help="At least.")
+@click.option("--rule", metavar="GLOB")
+@click.option("--agent", metavar="GLOB")
+@click.option("--tool", metavar="GLOB")
+@click.option("--model", metavar="GLOB")
+@click.option("--upstream", metavar="GLOB")
+@click.option("--kind")
+@click.option("--session")
+@click.option("--outcome")
+@click.option("--surface")
+@click.option("--reversibility")
+@click.option("--limit", default=1000, show_default=True)
+@click.option("--sql", metavar="SELECT…", help="Your own statement over the view `records`.")
+def COMMAND(state: Path, as_json: bool, parquet: Path | None, limit: int, sql: str | None, **asked: Any) -> None:  # noqa: N802
+    """Find records. Example: --since 2h --effect delete --domain cloud --target 'k8s:*:prod:*'"""
+    since = since_ts(asked["since"])
+    with errors():
+        try:
+            connection = open_records(parquet or audit_dir(place(state)), parquet=parquet is not None, since=since)
+        except QueryExtraMissingError as error:
+            fail(str(error), 4)
+        if sql is not None:
+            _table(*run(connection, sql), as_json=as_json)
+            return
+        filters = Filters(
+            since=since,
+            until=since_ts(asked["until"]),
+            equal={k: asked[k] for k in _EQUAL if asked[k]},
+            glob={k: asked[k] for k in _GLOB if asked[k]},
+            action=asked["effect"],
+            domain=asked["domain"],
+            target=asked["target"],
+            rule=asked["rule"],
+            least_severity=asked["severity"],
+        )
+        show(map(orjson.loads, find(connection, filters, limit)), as_json=as_json)
+
+
+def _table(names: list[str], rows: list[tuple[Any, ...]], *, as_json: bool) -> None:
+    if as_json:
+        for row in rows:
+            click.echo(orjson.dumps(dict(zip(names, row, strict=True)), default=str).decode())
+        return
+    for cells in (names, *rows):
+        click.echo("\t".join(terminal(c, 200) for c in cells))
