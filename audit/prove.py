@@ -37,10 +37,10 @@ def prove(directory: Path, log_id: str, seqs: list[int]) -> list[Proof]:
         if seq in wanted:
             lines[seq] = line
 
+    note = (directory / f"{log_id}.checkpoint").read_text("utf-8")  # before the lines: a live log only grows
     report = Verifier(directory, log_id, public_key(directory, log_id), None, notice).run()
     if report.answer == "broken":
         raise ValueError(str(report))
-    note = (directory / f"{log_id}.checkpoint").read_text("utf-8")
     size = parse_note(note).size
     for seq in seqs:
         if seq not in lines or seq >= size:

@@ -1,0 +1,42 @@
+"""``audit export --bundle OUT``: records with what proves them, to hand to somebody without onlooker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from audit.export import export
+from audit.read import audit_dir, lines
+from audit.read import session as session_records
+from proxy.cli._audit._show import errors, json_option, place, since_ts, state_option
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
+@click.command("export")
+@state_option
+@json_option
+@click.option("--bundle", type=click.Path(path_type=Path), required=True, help="A new folder, or a .tar.gz.")
+@click.option("--session", help="Only this session.")
+@click.option("--since", metavar="2h|TIME")
+@click.option("--until", metavar="2h|TIME")
+@click.option("--policy", "policies", type=_FILE, multiple=True, help="A policy file to put along.")
+@click.option("--objective", "objectives", type=_FILE, multiple=True, help="An objective file to put along.")
+@click.option("--whole", is_flag=True, help="The whole log too, so its chain can be checked from first to last.")
+def COMMAND(state: Path, as_json: bool, bundle: Path, session: str | None, **asked: Any) -> None:  # noqa: N802
+    """Write an evidence pack: `sh check.sh` in it needs python3 and nothing of onlooker."""
+    with errors():
+        folder = audit_dir(place(state))
+        found = lines(folder, since=since_ts(asked["since"]), until=since_ts(asked["until"]))
+        if session is not None:
+            ids = {r["id"] for r in session_records(folder, session)}
+            found = (line for line in found if orjson.loads(line)["id"] in ids)
+        packed = export(folder, found, bundle, **{k: asked[k] for k in ("policies", "objectives", "whole")})
+    if as_json:
+        click.echo(orjson.dumps(packed).decode())
+        return
+    late = f", {packed.unproven} of them newer than the last checkpoint" if packed.unproven else ""
+    click.echo(f"{bundle}: {packed.records} records{late}; check with: sh {bundle}/check.sh")
