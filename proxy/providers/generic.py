@@ -115,6 +115,7 @@ def _is_arguments(value: Any) -> bool:
 class _Generic:
     name = "generic"
     dialect_of: str | None = None
+    slow = True  # walks replies for the shape
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:  # noqa: ARG002 - only the reply's shape counts
         return 5 if first is not None and first.side is not Side.REQUEST and guesses(first.data, LOOK_AHEAD) else 0

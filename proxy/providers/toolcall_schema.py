@@ -331,6 +331,7 @@ def _kept(plain: dict[str, Any]) -> dict[str, Any]:
 class _ToolCallSchema:
     name = "toolcall-schema"
     dialect_of: str | None = None
+    slow = True  # walks bodies for the object
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if exchange.websocket or (first is not None and first.side is Side.REQUEST):
@@ -341,6 +342,8 @@ class _ToolCallSchema:
             return 75
         if _PREFIX in exchange.request.path:
             return 72
+        if exchange.response is None:
+            return 0  # asked before the reply began: only certainty counts
         body = exchange.request_json
         known = isinstance(body, dict) and "conversationKey" in camel(body)
         return 40 if known or (isinstance(body, dict) and sights(body, LOOK_AHEAD)) else 0
