@@ -1,0 +1,19 @@
+"""``python -m benchmarks [name …]``: runs the benchmarks of this folder (all of them without a name), each prints ratios."""
+
+import importlib
+import pkgutil
+import sys
+from pathlib import Path
+
+
+def main(names):
+    found = sorted(m.name for m in pkgutil.iter_modules([str(Path(__file__).parent)]) if not m.name.startswith("_"))
+    for name in names or found:
+        if name not in found:
+            sys.exit(f"no benchmark {name}; there are: {', '.join(found)}")
+        module = importlib.import_module(f"benchmarks.{name}")
+        getattr(module, "main", lambda: None)()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,185 @@
+"""The relay beside nginx, HAProxy and an aiohttp proxy: same load, same core, interleaved rounds, ratios.
+
+``python -m benchmarks relay`` · BENCH_ROUNDS (3), BENCH_SECONDS (2), BENCH_ONLY (comma-separated parts) from the
+environment. The proxy runs alone on one core; load (wrk) and upstream (nginx) on the other.
+"""
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.relay import certificate
+from benchmarks.relay.proxies import (
+    CONTENDERS,
+    HERE,
+    OTHER_CORE,
+    REQUEST_HEADERS,
+    free_port,
+    present,
+    spool_folder,
+    upstream,
+)
+
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+SECONDS = int(os.environ.get("BENCH_SECONDS", "2"))
+
+
+def wrk(port, path, connections, *, headers=None, seconds=None):
+    """(requests per second, p50 in ms, requests)"""
+    argv = ["taskset", "-c", str(OTHER_CORE), "wrk", "-t1", f"-c{connections}", f"-d{seconds or SECONDS}s", "--latency"]
+    for name, value in (headers or {}).items():
+        argv += ["-H", f"{name}: {value}"]
+    done = subprocess.run([*argv, f"http://127.0.0.1:{port}{path}"], capture_output=True, text=True, check=True)
+    text = done.stdout
+    number, unit = re.search(r"50%\s+([\d.]+)(us|ms|s)", text).groups()
+    if "Socket errors" in text or "Non-2xx" in text:
+        raise RuntimeError(text)
+    p50 = float(number) * {"us": 1e-3, "ms": 1, "s": 1e3}[unit]
+    return float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]), p50, int(re.search(r"(\d+) requests in", text)[1])
+
+
+class Bench:
+    def __init__(self, folder):
+        self.folder = folder
+        self.certificate = certificate.make(folder / "both.pem")
+        self.plain, self.tls, self.up = upstream(folder, self.certificate)
+
+    def names(self, *wanted):
+        return [n for n in wanted if present(n)]
+
+    def rounds(self, names, run, *, tls=False):
+        """name -> list of what ``run(process)`` returned, rounds interleaved, fresh processes each round."""
+        out = {n: [] for n in names}
+        for _ in range(ROUNDS):
+            for name in names:
+                process = CONTENDERS[name][0](self.folder, self.tls if tls else self.plain, tls, self.certificate)
+                if process is None:
+                    continue
+                try:
+                    out[name].append(run(process))
+                finally:
+                    process.stop()
+                    self.clear()
+        return out
+
+    def clear(self):
+        for path in spool_folder(self.folder).glob("spool-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def load(self, title, path, names, *, headers=None, connections=32, tls=False):
+        def run(process):
+            wrk(process.port, path, connections, headers=headers, seconds=1)
+            before = process.cpu()
+            rate, p50, count = wrk(process.port, path, connections, headers=headers)
+            return rate, (process.cpu() - before) / count * 1e6, p50
+
+        table(title, self.rounds(names, run, tls=tls), ("req/s", "CPU µs/req"))
+
+    def latency(self):
+        direct = statistics.median(wrk(self.plain, "/small", 1)[1] for _ in range(ROUNDS))
+        got = self.rounds(self.names("nginx", "onlooker"), lambda p: (max(wrk(p.port, "/small", 1)[1] - direct, 1e-4),))
+        table(f"added latency p50, one connection (direct {direct:.3f} ms)", got, ("ms",))
+
+    def streams(self, count, rate, names):
+        def run(process):
+            argv = [
+                sys.executable,
+                str(HERE / "streams.py"),
+                str(process.port),
+                str(self.stream_port),
+                str(count),
+                str(rate),
+                "3",
+            ]
+            player = subprocess.Popen(
+                ["taskset", "-c", str(OTHER_CORE), *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
+            assert player.stdout.readline() == "ready\n"
+            time.sleep(0.3)
+            before, memory = process.cpu(), process.memory()
+            player.stdin.write("go\n")
+            player.stdin.flush()
+            result = json.loads(player.stdout.readline())
+            player.wait()
+            assert result["got"] == result["sent"], result
+            spent = process.cpu() - before
+            return spent / max(result["got"], 1) * 1e6, result["p50_ms"], result["p99_ms"], memory / 1024
+
+        self.stream_port = free_port()
+        saved, self.plain = self.plain, self.stream_port
+        try:
+            return self.rounds(names, run)
+        finally:
+            self.plain = saved
+
+    def close(self):
+        self.up.stop()
+        self.clear()
+
+
+def table(title, got, columns):
+    """Medians, and each divided by nginx's."""
+    print(f"\n{title}")
+    first = next((n for n in ("nginx", *got) if got.get(n)), None)
+    for name in CONTENDERS:
+        if name not in got:
+            continue
+        if not got[name]:
+            print(f"  {name:10} not run")
+            continue
+        cells = []
+        for i, column in enumerate(columns):
+            middle = statistics.median(r[i] for r in got[name])
+            base = statistics.median(r[i] for r in got[first])
+            cells.append(f"{column} {middle:10.3f} = {middle / base:5.2f}x {first}")
+        print(f"  {name:10} " + "   ".join(cells))
+    for name in CONTENDERS:
+        if not present(name):
+            print(f"  {name:10} not run: it is not installed")
+    sys.stdout.flush()
+
+
+PARTS = {
+    "small": lambda b: b.load("small heads, 32 connections", "/small", b.names(*CONTENDERS)),
+    "real": lambda b: b.load(
+        "realistic heads (17 request, 25 response headers), 32 connections", "/real", b.names(*CONTENDERS), headers=REQUEST_HEADERS
+    ),
+    "https": lambda b: b.load("https upstream, realistic heads", "/real", b.names("nginx", "haproxy", "onlooker"), headers=REQUEST_HEADERS, tls=True),
+    "big": lambda b: b.load("1 MiB responses, 8 connections", "/big", b.names("nginx", "haproxy", "onlooker"), connections=8),
+    "latency": lambda b: b.latency(),
+    "sse": lambda b: table(
+        "events, 16 streams, 8000/s", b.streams(16, 8000, b.names("nginx", "haproxy", "onlooker")), ("CPU µs/event", "delay p50 ms", "delay p99 ms")
+    ),
+    "idle": lambda b: idle(b),  # noqa: PLW0108 - defined below
+}  # fmt: skip
+
+
+def idle(bench):
+    few = bench.streams(10, 0, bench.names("nginx", "haproxy", "onlooker"))
+    many = bench.streams(1010, 0, bench.names("nginx", "haproxy", "onlooker"))
+    got = {
+        n: [((statistics.median(r[3] for r in many[n]) - statistics.median(r[3] for r in few[n])) / 1000,)] for n in few
+    }
+    table("KiB per idle stream (Pss, 1000 streams)", got, ("KiB",))
+
+
+def main():
+    if not shutil.which("wrk") or not present("nginx"):
+        print("relay benchmark not run: needs wrk and nginx (Debian packages)")
+        return
+    chosen = [p for p in os.environ.get("BENCH_ONLY", "").split(",") if p] or list(PARTS)
+    with tempfile.TemporaryDirectory(prefix="onlooker-bench-") as folder:
+        bench = Bench(Path(folder))
+        try:
+            for name in chosen:
+                PARTS[name](bench)
+        finally:
+            bench.close()
+            shutil.rmtree(spool_folder(Path(folder)), ignore_errors=True)
