@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.relay.head import MAX_HEAD_BYTES, ORIGIN, request
 from proxy.relay.refusals import REFUSALS, RefusedError, answer
-from proxy.relay.secrets import blank
+from proxy.relay.secrets import Blanker
 from proxy.relay.upstream import RESET
 from proxy.spool.format import BODY, HEAD, LAST, OPEN, OVER
 from proxy.spool.writer import open_section
@@ -39,14 +39,15 @@ _BARE_LF = re.compile(rb"(?<!\r)\n").search
 
 class Client(asyncio.Protocol):
     __slots__ = (
-        "add", "answered", "asked", "busy", "chunks", "connection", "dead", "deadline", "dialing", "discarded", "eofs",
-        "exchange", "fd", "flags", "held", "keep", "left", "listener", "method", "mode", "objective", "opaque",
-        "opaque_since_ns", "paused", "peer", "pending", "place", "push", "relay", "room", "route", "section", "target",
-        "transport", "up", "write",
+        "add", "answered", "asked", "blanker", "busy", "chunks", "connection", "dead", "deadline", "dialing",
+        "discarded", "eofs", "exchange", "fd", "flags", "held", "keep", "left", "listener", "method", "mode",
+        "objective", "opaque", "opaque_since_ns", "paused", "peer", "pending", "place", "push", "relay", "room",
+        "route", "section", "target", "transport", "up", "write",
     )  # fmt: skip
 
     def __init__(self, relay: Relay, listener: Listener) -> None:
         self.relay, self.listener = relay, listener
+        self.blanker = Blanker(relay.key)
         self.push, self.add = relay.tick.push, relay.spool.add
         self.mode, self.exchange, self.paused = AT_HEAD, 0, 0
         self.busy = self.dead = False  # busy: an exchange is not over
@@ -149,7 +150,7 @@ class Client(asyncio.Protocol):
         shown: bytes | bytearray = sent
         prints = b""
         if secrets or b"?" in place.target:
-            shown, prints = blank(sent, end, sent[:end].lower(), secrets, relay.key)
+            shown, prints = self.blanker.blank(sent, end, sent[:end].lower(), secrets)
         self.room = CAPTURE_CAP_BYTES - len(sent)
         relay.spool.add_head(exchange, _ASK_WHOLE if self.asked else _ASK, self.section, prints, end, shown)
         if surplus:
@@ -323,7 +324,8 @@ class Client(asyncio.Protocol):
 
     def shut(self) -> None:
         """Close both sides once what was sent is out."""
-        if not self.asked:  # the client still sends: closing now could reset the answer away
+        # the client still sends, or is about to: closing could reset the answer away, and FIN is out a tick sooner
+        if not self.asked or self.relay.draining:
             self._linger()
             return
         self.mode, self.discarded = DISCARD, 0

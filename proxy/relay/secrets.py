@@ -19,7 +19,7 @@ _QUERY = re.compile(
     re.IGNORECASE,
 )
 _SUBPROTOCOL_KEY = re.compile(rb"[\w.-]*(?:key|token|bearer|authorization)[\w-]*\.([^,\s]++)", re.IGNORECASE)
-_UNPRINTED = frozenset((b"set-cookie",))  # blanked, no fingerprint: it identifies nobody's key
+_KNOWN = 16
 
 
 def install_key(path: Path) -> bytes:
@@ -44,30 +44,51 @@ def fingerprint(key: bytes, value: bytes) -> str:
     return hmac.digest(key, value, "sha256")[:16].hex()
 
 
-def blank(data: bytes, head_bytes: int, low: bytes, names: list[bytes], key: bytes) -> tuple[bytearray, bytes]:
-    """``data`` with the secret values of its head blanked, and their prints as "name=hex;…".
+class Blanker:
+    """Blanks the heads of one connection. It remembers prints, by a hash of the value, never a value."""
 
-    ``low`` is the head in lower case; ``names`` the secret headers in it, in order.
-    """
-    out = bytearray(data)
-    prints: list[str] = []
-    at = 0
-    for name in names:
-        at = low.index(b"\n" + name + b":", at) + len(name) + 2
-        end = low.index(b"\r", at)
-        value = data[at:end]
-        start = end - len(value.lstrip(b" \t"))
-        if name == b"sec-websocket-protocol":
-            for m in _SUBPROTOCOL_KEY.finditer(data, at, end):
-                prints.append(f"{name.decode()}={fingerprint(key, m[1])}")
-                out[m.start(1) : m.end(1)] = FILLER * (m.end(1) - m.start(1))
-            continue
-        if name not in _UNPRINTED:
-            prints.append(f"{name.decode()}={fingerprint(key, data[start:end].rstrip())}")
-        out[start:end] = FILLER * (end - start)
-        at = end
-    if b"?" in data[: data.find(b"\r")]:
-        for m in _QUERY.finditer(data, 0, data.find(b"\r", 0, head_bytes)):
-            prints.append(f"?{m[1].decode().lower()}={fingerprint(key, m[2])}")
-            out[m.start(2) : m.end(2)] = FILLER * (m.end(2) - m.start(2))
-    return out, ";".join(prints).encode()
+    __slots__ = ("_key", "_known")
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._known: dict[int, str] = {}
+
+    def blank(self, data: bytes, head_bytes: int, low: bytes, names: list[bytes]) -> tuple[bytearray, bytes]:
+        """``data`` with the secret values of its head blanked, and their prints as "name=hex;…".
+
+        ``low`` is the head in lower case; ``names`` the secret headers in it, in order.
+        """
+        out = bytearray(data)
+        prints = ""
+        at = 0
+        for name in names:
+            at = low.index(b"\n" + name + b":", at) + len(name) + 2
+            stop = low.index(b"\r", at)
+            start = stop - len(data[at:stop].lstrip(b" \t"))
+            at = stop
+            if name == b"set-cookie":  # identifies nobody's key
+                pass
+            elif name == b"sec-websocket-protocol":
+                for m in _SUBPROTOCOL_KEY.finditer(data, start, stop):
+                    prints += f"{name.decode()}={self._print(m[1])};"
+                    out[m.start(1) : m.end(1)] = FILLER * (m.end(1) - m.start(1))
+                continue
+            else:
+                prints += f"{name.decode()}={self._print(data[start:stop].rstrip())};"
+            out[start:stop] = FILLER * (stop - start)
+        line_end = data.find(b"\r", 0, head_bytes)
+        if data.find(b"?", 0, line_end) > 0:
+            for m in _QUERY.finditer(data, 0, line_end):
+                prints += f"?{m[1].decode().lower()}={self._print(m[2])};"
+                out[m.start(2) : m.end(2)] = FILLER * (m.end(2) - m.start(2))
+        return out, prints.encode()
+
+    def _print(self, value: bytes) -> str:
+        """The fingerprint; for a value seen before on this connection without computing it again (3 us)."""
+        mark = hash(value)  # 64 bits, keyed per process
+        known = self._known.get(mark)
+        if known is None:
+            known = fingerprint(self._key, value)
+            if len(self._known) < _KNOWN:
+                self._known[mark] = known
+        return known

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.relay.head import MAX_HEAD_BYTES, UPGRADE, response
 from proxy.relay.refusals import RefusedError
-from proxy.relay.secrets import blank
 from proxy.spool.format import BODY, HEAD, LAST, OVER, RESPONSE
 
 if TYPE_CHECKING:
@@ -235,7 +234,7 @@ class Upstream(asyncio.Protocol):
         """A head, with the body bytes behind it, to the spool and to the client."""
         relay = c.relay
         if secrets:
-            shown, prints = blank(data, end, low, secrets, relay.key)
+            shown, prints = c.blanker.blank(data, end, low, secrets)
             relay.spool.add_head(c.exchange, kind, b"", prints, end, shown)
         else:
             relay.spool.add_head(c.exchange, kind, b"", b"", end, data)

@@ -174,12 +174,15 @@ def test_a_client_that_leaves_while_connecting_ends_the_attempt(rig):
         filler.setblocking(False)
         filler.connect_ex(("127.0.0.1", port))
         fillers.append(filler)
-    r = rig({"/": {"url": f"http://127.0.0.1:{port}"}}, connect_s=0.5)
+    r = rig({"/": {"url": f"http://127.0.0.1:{port}"}}, connect_s=0.2)
     assert b"Onlooker-Refusal: upstream-timeout" in r.talk(ASK)
+    r.relay._connect_s = 60.0
     sock = r.connect()
     sock.sendall(ASK)
-    time.sleep(0.2)
-    assert r.relay._dials
+    deadline = time.monotonic() + WAIT_S
+    while not r.relay._dials:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
     sock.close()
     late, ended = one_ended(r.events(until=lambda es: len(one_ended(es)) == 2))
     assert (late.ending, ended.ending) == (Ending.UPSTREAM_FAILED, Ending.CLIENT_GONE)
