@@ -101,7 +101,7 @@ def _stranger(site: Site) -> Value:
     if not name:
         return unknown(site.raw, site.func, *site.args)
     head = name.partition(".")[0]
-    if head in {"?", ""} or (site.reader.language != "python" and not site.reader.library.knows_module(head)):
+    if head in {"?", ""}:
         return unknown(site.raw, *site.args)
     site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     return unknown(site.raw, *site.args)

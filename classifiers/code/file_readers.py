@@ -33,7 +33,7 @@ def file(site: Site, known: Known) -> Value | None:
     if flags is None:
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
         flags = "r+"
-    if path.text is not None and is_stream(path.text):
+    if path.text is not None and (is_stream(path.text) or path.text.startswith((">&", "<&"))):
         return Value(ref="file", raw=site.raw)
     if (path.text is not None and path.text.startswith(("|", "-|"))) or (path.text or "").endswith("|"):
         return shell(site, replace(known, roles={"command": known.roles["path"]}))

@@ -87,7 +87,8 @@ class Interpreter:
         args, named = self.values(node.args), {key: self.value(value) for key, value in node.named}
         for handed in (*args, *named.values()):
             if isinstance(handed.function, ir.Function):
-                self.enter(handed.function, [], {"_": named.get("@input", UNKNOWN)})
+                for given in self.members(func):
+                    self.enter(handed.function, given, {"_": named.get("@input", UNKNOWN)})
         if func.function is not None:
             return self.enter(func.function, args, named)
         if node.words and not func.ref and func.text is not None:
@@ -97,6 +98,13 @@ class Interpreter:
         if method in self.methods and not self.library.call(func.ref):
             return self.enter(self.methods[method], [UNKNOWN, *args], named)
         return make_call(Site(self, func, args, named, node.span, node.words))
+
+    def members(self, func: Value) -> list[list[Value]]:
+        """What a function handed to this call gets: each member of a literal list whose method is called."""
+        held = func.data if isinstance(func.data, Value) else None
+        if held is not None and isinstance(held.data, list) and held.data:
+            return [[v] for v in held.data[:MAX_TURNS]]
+        return [[unknown("", held)] if held is not None else []]
 
     def call_library(self, name: str, args: list[Value], span: ir.Span) -> Value:
         """A call of the library that the program does not spell out."""
@@ -157,7 +165,7 @@ class Interpreter:
 
     def imported(self, node: ir.Import) -> Value:
         self.bind(node.alias, Value(ref=node.name, raw=node.name))
-        if node.name.startswith(".") or (self.language == "python" and not self.is_known_module(node.name)):
+        if node.name.startswith(".") or not self.is_known_module(node.name):
             module = node.name.lstrip(".").partition(".")[0] or "project"
             self.out.add(Domain.CODE, Verb.EXECUTE, module, span=node.span, destructive=None)
             self.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, node.span, f"module {module}")
@@ -219,6 +227,9 @@ class Interpreter:
         match target:
             case ir.Name():
                 self.bind(target.id, value)
+            case ir.Table():
+                for key, bound in target.items:
+                    self.bind_target(bound, self.member_of(value, key))
             case ir.Sequence():
                 parts = value.data if value.known and isinstance(value.data, list) else []
                 for i, item in enumerate(target.items):
@@ -231,10 +242,17 @@ class Interpreter:
                 base = self.value(target.obj)
                 known = self.library.call(f"{base.ref}[]=") if base.ref else None
                 if known is not None:
-                    key = self.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
-                    make_call(Site(self, Value(ref=f"{base.ref}[]="), [key, value], {}, target.span))
+                    place = self.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
+                    make_call(Site(self, Value(ref=f"{base.ref}[]="), [place, value], {}, target.span))
             case _:
                 pass
+
+    def member_of(self, value: Value, key: str) -> Value:
+        """``const {key} = value``."""
+        if value.known and isinstance(value.data, dict) and isinstance(value.data.get(key), Value):
+            found: Value = value.data[key]
+            return found
+        return Value(ref=f"{value.ref}.{key}" if value.ref else "", raw=key, taint=value.taint)
 
     def is_known_module(self, name: str) -> bool:
         head = name

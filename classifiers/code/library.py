@@ -30,7 +30,7 @@ class Known:
     value: str = ""  # how a constant result comes from constant arguments: join, b64, hex, text, …
 
 
-_FOLDERS = {"powershell": "powershell/tables"}
+_FOLDERS = {"powershell": "powershell/tables", "typescript": "code/tables/javascript"}
 PURE = Known()
 
 

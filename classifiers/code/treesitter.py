@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,9 @@ _PARSERS: dict[str, Parser] = {}
 def parser_of(name: str, grammar: Any) -> Parser:
     """The parser of a grammar, made once; ``grammar`` is what the grammar's package calls its language."""
     if name not in _PARSERS:
-        _PARSERS[name] = Parser(Language(grammar))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # older grammar packages give their pointer as a plain number
+            _PARSERS[name] = Parser(Language(grammar))
     return _PARSERS[name]
 
 

