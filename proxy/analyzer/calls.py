@@ -19,6 +19,7 @@ from proxy.analyzer.desk import Desk
 from proxy.analyzer.fields import call_fields
 from proxy.analyzer.guard import StageFailedError
 from proxy.analyzer.judge import Judged
+from proxy.analyzer.readings import read_in_all_ways
 from proxy.analyzer.schema import checked_against_schema
 from proxy.analyzer.tracked import Tracked, shown_again
 from proxy.sessions.calls import KnownCall, arguments_digest, call_key
@@ -96,7 +97,9 @@ def _classified(desk: Desk, tracked: Tracked, call: ToolCall) -> Action:
     if call.purpose != "action":
         return Action(surface=unread("").surface)
     try:
-        return desk.guard.run("classify", lambda: desk.classify(call, desk.context(tracked)))
+        return desk.guard.run(
+            "classify", lambda: read_in_all_ways(call, lambda one: desk.classify(one, desk.context(tracked)))
+        )
     except StageFailedError as error:
         failed(desk, tracked, error, call)
         return unread(f"the classifier failed: {error.error}", call.name)
