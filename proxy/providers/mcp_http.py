@@ -17,7 +17,8 @@ from classifiers.call import ExecutedBy, ObservedAt, ToolCall
 from proxy.events import CallClosed, Event, Facts
 from proxy.exchange import Ending, Exchange, Head, Side
 from proxy.providers import Assembly
-from proxy.providers._mcp_talk import McpTalk
+from proxy.providers._mcp_state import McpState
+from proxy.providers._mcp_talk import handle
 from proxy.providers._mcp_words import is_mcp
 from proxy.wire import Frame
 
@@ -27,7 +28,7 @@ class McpExchange:
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
-        self._talk = McpTalk(
+        self._state = McpState(
             exchange,
             session=_session(exchange.request),
             place=f"{exchange.upstream}{exchange.request.path}",
@@ -37,14 +38,14 @@ class McpExchange:
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
         head = exchange.request
-        facts = {"mcp_session": self._talk.session, "mcp_protocol_version": head.get("mcp-protocol-version") or None}
+        facts = {"mcp_session": self._state.session, "mcp_protocol_version": head.get("mcp-protocol-version") or None}
         yield Facts({"protocol": "mcp", **{k: v for k, v in facts.items() if v}})
         body = exchange.request_json
         if not isinstance(body, (dict, list)):
             yield from self._headers_only(head)
             return
         told = decoded_name(head.get("mcp-name"))
-        for event in self._talk.handle(body, Side.REQUEST):
+        for event in handle(self._state, body, Side.REQUEST):
             yield _disagreement(event, told) if told else event
 
     def frame(self, frame: Frame) -> Iterator[Event]:
@@ -52,10 +53,10 @@ class McpExchange:
         if frame.event == "endpoint" and isinstance(frame.data, str):
             session = _session(Head(target=frame.data))
             if session:
-                self._talk.move_to(session)
+                self._state.move_to(session)
                 yield Facts({"mcp_session": session})
         elif isinstance(frame.data, (dict, list)):
-            yield from self._talk.handle(frame.data, Side.RESPONSE)
+            yield from handle(self._state, frame.data, Side.RESPONSE)
 
     def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - a call without a reply is unanswered, not cut off
         yield from self._meet_reply()
@@ -66,8 +67,8 @@ class McpExchange:
             return
         self._met_reply = True
         session = self._exchange.response.get("mcp-session-id")
-        if session and session != self._talk.session:
-            self._talk.move_to(session)
+        if session and session != self._state.session:
+            self._state.move_to(session)
             yield Facts({"mcp_session": session})
 
     def _headers_only(self, head: Head) -> Iterator[Event]:
@@ -79,7 +80,7 @@ class McpExchange:
                     arguments_error="the request body was not read",
                     executed_by=ExecutedBy.MCP_SERVER,
                     complete=False,
-                    server=self._talk.fallback_server,
+                    server=self._state.fallback_server,
                     observed_at=ObservedAt.MCP_REQUEST,
                     asserted_by="request",
                     extra={"read_from": "headers"},

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from proxy.events import Event, Facts
 from proxy.exchange import Ending, Exchange, Side
 from proxy.providers import Assembly
-from proxy.providers._mcp_talk import McpTalk
+from proxy.providers._mcp_state import McpState
+from proxy.providers._mcp_talk import handle
 from proxy.providers._mcp_words import is_mcp
 from proxy.wire import Frame
 
@@ -17,7 +18,7 @@ class McpPipe:
 
     def __init__(self, exchange: Exchange) -> None:
         name = exchange.route.strip("/") or None
-        self._talk = McpTalk(exchange, session=f"stdio:{exchange.connection or exchange.id}", fallback_server=name)
+        self._state = McpState(exchange, session=f"stdio:{exchange.connection or exchange.id}", fallback_server=name)
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
         process = {"session_ids": {"mcp.process": exchange.connection}} if exchange.connection else {}
@@ -25,7 +26,7 @@ class McpPipe:
 
     def frame(self, frame: Frame) -> Iterator[Event]:
         if isinstance(frame.data, (dict, list)):
-            yield from self._talk.handle(frame.data, frame.side)
+            yield from handle(self._state, frame.data, frame.side)
 
     def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - a call without a reply is unanswered
         return iter(())
