@@ -6,16 +6,17 @@ in here becomes an ``Unread`` event with a reason: it never raises and never los
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from proxy.assembly.body import BodyReader
-from proxy.assembly.choose import CERTAIN, SHAPE, claims
+from proxy.assembly.choose import CERTAIN, SHAPE
 from proxy.assembly.offer import Offer
+from proxy.assembly.reading import Reading
 from proxy.events import CallClosed, Event, Facts, ToolsOffered, Unread
 from proxy.exchange import Ending, Exchange, Head, Side
-from proxy.providers import Assembly, Provider
+from proxy.providers import Provider
 from proxy.wire import Decoder, Frame
 from proxy.wire.ndjson import LineDecoder
 from proxy.wire.websocket import FRAMING as WEBSOCKET
@@ -39,9 +40,8 @@ class ExchangeAssembler:
         self.exchange = exchange
         if shared is not None:
             exchange.shared = shared
-        self.provider: Provider | None = None
         self.counted = Counted()
-        self._assembly: Assembly | None = None
+        self._reading = Reading(exchange, self._unread)
         self._offer = Offer()
         self._request = BodyReader(exchange, Side.REQUEST)
         self._request_over = False
@@ -52,6 +52,10 @@ class ExchangeAssembler:
         self._nobodys = False
         self._response_id: str | None = None
         self._ended = False
+
+    @property
+    def provider(self) -> Provider | None:
+        return self._reading.provider
 
     @property
     def api(self) -> str | None:
@@ -78,7 +82,7 @@ class ExchangeAssembler:
         if self._request.problem is not None:
             events.append(self._unread(Side.REQUEST, self._request.problem, self._request.size_bytes))
         if not self.exchange.websocket:
-            self._choose(None, CERTAIN, events)
+            events += self._choose(None, CERTAIN)
         return self._finish(events)
 
     def response_head(self, head: Head) -> list[Event]:
@@ -113,11 +117,11 @@ class ExchangeAssembler:
             if self._nobodys:
                 break
             self.counted.frames += 1
-            if self._assembly is None:
-                self._held.append(frame)
-                self._settle(frame, events)
+            if self._reading.begun:
+                events += self._reading.frame(frame)
             else:
-                self._give(frame, events)
+                self._held.append(frame)
+                events += self._settle(frame)
         return self._finish(events)
 
     def response_end(self, ending: Ending = Ending.COMPLETE) -> list[Event]:
@@ -132,14 +136,9 @@ class ExchangeAssembler:
             rest += self._response.close(clean=clean)
             self.counted.skipped_events, self.counted.skipped_bytes = self._response.skipped
         events += self.frames(rest)
-        last: list[Event] = []
-        if self._assembly is None:
-            self._choose(self._held[0] if self._held else None, 1, last)
-            self._flush(last)
-        if self._assembly is not None:
-            self._guard(lambda a: a.close(ending), last)
-        last += self._leftovers()
-        return events + self._finish(last)
+        if not self._reading.begun:
+            events += self._finish(self._choose(self._held[0] if self._held else None, 1) + self._flush())
+        return events + self._finish(self._reading.close(ending) + self._leftovers())
 
     end = response_end
 
@@ -147,19 +146,22 @@ class ExchangeAssembler:
         if frame.error is None and (frame.whole or self.exchange.request_json is None):
             self.exchange.request_json = frame.data
 
-    def _settle(self, frame: Frame, events: list[Event]) -> None:
+    def _settle(self, frame: Frame) -> list[Event]:
         """Try to learn whose exchange this is from ``frame``; give up waiting after a few."""
-        if frame.error is not None and len(self._held) < HOLD:
-            return
+        waiting = len(self._held)
+        if frame.error is not None and waiting < HOLD:
+            return []
+        events: list[Event] = []
         if not self._request_over and not self._sockets and self._request.size_bytes:
-            if len(self._held) < HOLD * HOLD:
-                return  # an answer that overtakes its request: the request is needed first
+            if waiting < HOLD * HOLD:
+                return []  # an answer that overtakes its request: the request is needed first
             events += self.request_end(Ending.TRUNCATED)
-        self._choose(frame, SHAPE if len(self._held) < HOLD else 1, events)
-        if self._assembly is not None:
-            self._flush(events)
-        elif len(self._held) >= HOLD * HOLD:
+        events += self._choose(frame, SHAPE if waiting < HOLD else 1)
+        if self._reading.begun:
+            return events + self._flush()
+        if waiting >= HOLD * HOLD:
             self._give_up()
+        return events
 
     def _give_up(self) -> None:
         """Nobody's stream: the rest is counted, not cut into frames."""
@@ -168,41 +170,17 @@ class ExchangeAssembler:
         if self._response is not None:
             self._response.ignore()
 
-    def _choose(self, first: Frame | None, at_least: int, events: list[Event]) -> None:
-        found = claims(self.exchange, first) if self._assembly is None else []
-        if not found or found[0][0] < at_least:
-            return
-        self.provider = found[0][1]
-        try:
-            self._assembly = self.provider.open(self.exchange)
-        except Exception as error:
-            events.append(self._failed(error))
-            return
-        self._guard(lambda a: a.request(self.exchange), events)
+    def _choose(self, first: Frame | None, at_least: int) -> list[Event]:
+        events = self._reading.choose(first, at_least)
         if self._response is not None:
-            self._response.gate = getattr(self.provider, "markers", ())
+            self._response.gate = self._reading.markers
+        return events
 
-    def _flush(self, events: list[Event]) -> None:
+    def _flush(self) -> list[Event]:
+        if not self._reading.begun:
+            return []
         held, self._held = self._held, []
-        for frame in held:
-            self._give(frame, events)
-        if self._assembly is not None and self._response is not None:
-            self._response.gate = getattr(self.provider, "markers", ())
-
-    def _give(self, frame: Frame, events: list[Event]) -> None:
-        if self._assembly is None:
-            return
-        if frame.error is not None:
-            events.append(self._unread(frame.side, frame.error, frame.size_bytes))
-        self._guard(lambda a: a.frame(frame), events)
-
-    def _guard(self, step: Callable[[Assembly], Iterable[Event]], events: list[Event]) -> None:
-        """Run one step of the provider; events it gave before it failed are kept."""
-        assert self._assembly is not None
-        try:
-            events.extend(step(self._assembly))
-        except Exception as error:
-            events.append(self._failed(error))
+        return [event for frame in held for event in self._reading.frame(frame)]
 
     def _finish(self, events: list[Event]) -> list[Event]:
         for at, event in enumerate(events):
@@ -220,7 +198,7 @@ class ExchangeAssembler:
         response = self._response
         if response is not None and response.problem is not None:
             events.append(self._unread(Side.RESPONSE, response.problem, response.size_bytes))
-        elif self._assembly is None:
+        elif not self._reading.begun:
             events += self._nobody()
         elif response is not None and response.unframed and not _only_accepted(self.exchange):
             reason = f"no framing for {response.content_type or 'an unlabelled body'}"
@@ -241,10 +219,6 @@ class ExchangeAssembler:
         cut_by = "json-lines" if self.exchange.pipe else "websocket"
         kind = cut_by if self._sockets else reader.content_type if reader is not None else ""
         return Unread(kind, size, reason, side.value)
-
-    def _failed(self, error: Exception) -> Unread:
-        name = self.provider.name if self.provider else "provider"
-        return self._unread(Side.RESPONSE, f"{name} failed: {type(error).__name__}: {str(error)[:80]}", 0)
 
 
 def _only_accepted(exchange: Exchange) -> bool:

@@ -296,7 +296,7 @@ def test_a_provider_that_fails_costs_an_unread_record_and_nothing_else():
     assembler.request_end()
     assembler.response_head(Head(status=200, headers=(("content-type", "text/event-stream"),)))
     events = assembler.response_body(sse(chunk(entry(0, "a", "f", '{"x":1}'))))
-    assembler._assembly = Broken(assembler._assembly)
+    assembler._reading._assembly = Broken(assembler._reading._assembly)
     events += assembler.response_body(sse(chunk(function_call="boom")))
     events += assembler.response_body(sse(chunk(finish="tool_calls"))) + assembler.response_end()
     assert brief(events) == ONE
