@@ -89,8 +89,8 @@ def main(argv: list[str]) -> int:
         return 3
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.stopping.set())
-    report(running)
     classify(ToolCall("Bash", {"command": "true"}, '{"command":"true"}', arguments_valid=True))  # load what is lazy
+    report(running)  # from here on it counts as up
     try:
         Loop(running).run()
     except LogClosedError:
