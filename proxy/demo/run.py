@@ -24,7 +24,7 @@ from proxy.instance import Instance
 from proxy.settings import Launch
 
 HERE = Path(__file__).parent
-PROBES = 60  # head requests each way: what the relay adds to a small exchange
+PROBES = 40  # head requests each way: what the relay adds to a small exchange
 
 
 @dataclass(frozen=True, slots=True)
