@@ -18,7 +18,6 @@ from aiohttp import ClientSession, web
 from proxy.config import build
 from proxy.instance import Instance, read_records
 
-
 WARM_UP = 10  # calls before the first that is counted: tables load with the first of a process
 
 
@@ -26,7 +25,14 @@ def stream(call: str) -> tuple[bytes, bytes]:
     """(up to and including the event that closes the call, the rest)."""
     text = json.dumps({"command": "git status && ls -la src"})
     block = {"type": "tool_use", "id": call, "name": "Bash", "input": {}}
-    message = {"id": f"m_{call}", "type": "message", "role": "assistant", "model": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}
+    message = {
+        "id": f"m_{call}",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    }
     events = [
         {"type": "message_start", "message": message},
         {"type": "content_block_start", "index": 0, "content_block": block},
@@ -58,10 +64,20 @@ async def measure(calls: int) -> None:
     upstream = f"http://127.0.0.1:{runner.addresses[0][1]}"
     closed: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as state:
-        config = build(None, {"state": state, "listen": "127.0.0.1:0", "control": "127.0.0.1:0", "routes": {"m": {"url": upstream, "agui": False}}})
+        config = build(
+            None,
+            {
+                "state": state,
+                "listen": "127.0.0.1:0",
+                "control": "127.0.0.1:0",
+                "routes": {"m": {"url": upstream, "agui": False}},
+            },
+        )
         with await asyncio.to_thread(Instance.start, config) as instance:
             await asyncio.to_thread(instance.wait_analyzer)
-            body = json.dumps({"model": "m", "max_tokens": 5, "stream": True, "messages": [{"role": "user", "content": "x"}]})
+            body = json.dumps(
+                {"model": "m", "max_tokens": 5, "stream": True, "messages": [{"role": "user", "content": "x"}]}
+            )
             async with ClientSession() as client:
                 for n in range(calls + WARM_UP):
                     call = f"toolu_latency_{n:06}"
@@ -73,7 +89,11 @@ async def measure(calls: int) -> None:
                             if n >= WARM_UP and call not in closed and b"content_block_stop" in got:
                                 closed[call] = time.monotonic_ns()
             await runner.cleanup()
-        lags = sorted((r["mono_ns"] - closed[r["call"]["id"]]) / 1e6 for r in read_records(Path(state)) if (r.get("call") or {}).get("id") in closed and r["kind"] == "action")
+        lags = sorted(
+            (r["mono_ns"] - closed[r["call"]["id"]]) / 1e6
+            for r in read_records(Path(state))
+            if (r.get("call") or {}).get("id") in closed and r["kind"] == "action"
+        )
     p50, p99 = lags[len(lags) // 2], lags[int(len(lags) * 0.99)]
     print(f"record latency over {len(lags)} calls: p50 {p50:.2f} ms, p99 {p99:.2f} ms (promise: p50 <= 10 ms)")
 
