@@ -46,6 +46,7 @@ class Delegate:
     privilege: str = ""
     join: bool = False  # several operands are one string (ssh, eval)
     certainty: str = ""
+    vars: str = ""  # NAME=value words the payload sees; ``*`` is any name
     part: str = ""  # a filter: only this part of the word is the payload
 
 

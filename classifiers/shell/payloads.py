@@ -107,6 +107,11 @@ def _with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) ->
 
 def _shell_words(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Stream:
     words = item.words
+    if item.to.vars:
+        state = state.copy()
+        for name, _, value in (pair.partition("=") for pair in item.to.vars.split()):
+            state.vars[name] = value
+            state.globby.add(name)
     if len(words) > 1 and not item.to.join:
         state = state.copy()
         state.vars.update({str(i): w.text for i, w in enumerate(words[1:])})

@@ -61,7 +61,7 @@ def apply_redirects(
         elif item.target is not None:
             words = expander.fields(item.target) if item.op != "<<" else []
             target = words[0].text if len(words) == 1 else expander.text(item.target)
-            glob = len(words) == 1 and words[0].glob
+            glob = len(words) == 1 and (words[0].glob or (words[0].propagated and "*" in target))
             _one(ev, item, target, glob, plan, state, scope, truncates)
     return plan
 
@@ -149,8 +149,11 @@ def _write(
     destructive = False if appended else True if certain and ev.known(target) else None
     if not ev.known(target) and truncates and not appended:
         destructive = True
+    verb = Verb.CREATE if glob and "*" in target else Verb.MODIFY
+    if verb is Verb.CREATE:
+        destructive = False
     index = tell(
-        ev, Verb.MODIFY, Domain.FILESYSTEM, target, item.span, state, scope, destructive=destructive,
+        ev, verb, Domain.FILESYSTEM, target, item.span, state, scope, destructive=destructive,
         reversibility="reversible" if appended else "irreversible" if destructive else "unknown",
         tags=() if appended else ("overwrite",), breadth="many" if glob else "one",
     )  # fmt: skip

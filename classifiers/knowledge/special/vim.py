@@ -1,0 +1,44 @@
+"""vi and its kin: ``-c`` commands may run programs (``:!``), write files or only quit (vim(1), ex(1))."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
+from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.words import Word
+
+_SHELL = re.compile(r":?\s*(?:%|\d+,?\d*|r(?:ead)?\s*|w(?:rite)?\s*|sil(?:ent)?!?\s*)*!\s*(.+)", re.DOTALL)
+_WRITE = re.compile(r":?\s*(?:w|write|sav|saveas|wq)!?\s+([^!>\s]\S*)")
+_CODE = re.compile(
+    r":?\s*(?:py3?|python3?|py3file|pyfile|lua|luafile|ruby|perl|tcl|source|so|runtime|terminal|term|call\s+system|exec)\b"
+)
+_UNREAD: Json = {"destructive": None, "reversibility": "unknown"}
+
+
+def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
+    given = [h.value for h in reading.parsed.hits if h.value is not None and h.option and h.option.name == "excmd"]
+    plus = [w.with_text(w.text[1:]) for w in reading.parsed.operands if w.text.startswith("+")]
+    trailing = [b for a, b in zip(words, words[1:], strict=False) if a.text == "-c" and b not in given]
+    for word in [*given, *plus, *trailing]:
+        _command(reading, word)
+
+
+def _command(reading: Reading, word: Word) -> None:
+    text = word.text.strip()
+    shell, write = _SHELL.fullmatch(text), _WRITE.match(text)
+    if shell:
+        reading.items.append(Handed(Delegate("shell"), (word.with_text(shell[1]),), {}, word.span, "vim :!"))
+    elif _CODE.match(text):
+        reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, _UNREAD, word.span, word))
+        reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, word.span, "an editor script"))
+    elif write:
+        fields: Json = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
+        reading.items.append(
+            Told(Verb.MODIFY, Domain.FILESYSTEM, write[1], fields, word.span, word.with_text(write[1]))
+        )
+
+
+SPECIAL = ("vim", read)
