@@ -54,6 +54,7 @@ DELEGATE_KEYS = frozenset(
         "join",
         "certainty",
         "part",
+        "vars",
     }
 )
 DELEGATE_KINDS = frozenset({"argv", "shell", "code", "sql", "http", "script", "none"})
