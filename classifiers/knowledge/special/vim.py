@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
@@ -22,8 +21,7 @@ _UNREAD: Json = {"destructive": None, "reversibility": "unknown"}
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
     given = [h.value for h in reading.parsed.hits if h.value is not None and h.option and h.option.name == "excmd"]
     plus = [w.with_text(w.text[1:]) for w in reading.parsed.operands if w.text.startswith("+")]
-    trailing = [b for a, b in pairwise(words) if a.text == "-c" and b not in given]
-    for word in [*given, *plus, *trailing]:
+    for word in [*given, *plus]:
         _command(reading, word)
 
 
