@@ -31,16 +31,22 @@ def compile_condition(condition: Condition) -> Test:
     return _COMPILERS[type(condition)](condition)
 
 
-def compile_entry(entry: Entry, *, scope: bool = False, sure: bool = False) -> Test:
+def compile_entry(entry: Entry, *, scope: bool = False, sure: bool = False, known: bool = False) -> Test:
     """One effect against one entry. ``scope``: the entry must cover all the target stands for, not just touch it.
 
     A match of an effect that is only possible is unknown, unless the entry asks for certainty itself, or ``sure``.
+    ``known``: the index has already seen to domain and action.
     """
-    tests = [_leaf(leaf) for leaf in entry.leaves] + [_targets(t, scope=scope) for t in entry.targets]
+    leaves = [x for x in entry.leaves if not (known and x.op == "eq" and x.field in {"effect.domain", "effect.action"})]
+    tests = [_leaf(leaf) for leaf in leaves] + [_targets(t, scope=scope) for t in entry.targets]
     sure = sure or scope or entry.names_certainty
+    only = tests[0] if len(tests) == 1 else None
 
     def test(view: View, effect: EffectView | None) -> bool | None:
         answer: bool | None = True
+        if only is not None:
+            answer = only(view, effect)
+            return None if answer and not sure and effect is not None and effect.possible else answer
         for part in tests:
             value = part(view, effect)
             if value is False:
@@ -120,10 +126,15 @@ def _targets(targets: Targets, *, scope: bool) -> Test:
     patterns = targets.patterns
     touch = scope == targets.negated
     negated = targets.negated
+    found = [p.head for p in patterns]
+    heads = tuple(h for h in found if h is not None)
+    absolute = len(heads) == len(found)
 
     def test(_: View, effect: EffectView | None) -> bool | None:
         assert effect is not None
         target = effect.target
+        if absolute and target.simple and not target.text.startswith(heads):  # type: ignore[union-attr]
+            return negated
         answer: bool | None = False
         for pattern in patterns:
             value = pattern.touches(target) if touch else pattern.covers(target, own_home=scope)
@@ -140,22 +151,10 @@ def _leaf(leaf: Leaf) -> Test:
     test = value_test(leaf)
     if leaf.field.startswith("effect."):
         name = leaf.field.removeprefix("effect.")
-        if leaf.op == "eq" and name in {"domain", "action"}:
-            return _domain_or_action(name, frozenset(leaf.value))
-        return lambda _, effect: test(getattr(effect.effect, name)) if effect is not None else None
+        get = operator.attrgetter("effect." + name)
+        return lambda _, effect: test(get(effect)) if effect is not None else None
     field = leaf.field
     return lambda view, _: test(view.get(field))
-
-
-def _domain_or_action(name: str, wanted: frozenset[str]) -> Test:
-    """An unknown domain or action is unknown to every rule that does not name it."""
-    get = operator.attrgetter("effect." + name)
-
-    def test(_: View, effect: EffectView | None) -> bool | None:
-        value = get(effect)
-        return True if value in wanted else None if value is None or value == "unknown" else False
-
-    return test
 
 
 def value_test(leaf: Leaf) -> Value:
@@ -164,6 +163,9 @@ def value_test(leaf: Leaf) -> Value:
     one = _OPS[leaf.op](leaf)
     names_unknown = leaf.op in {"eq", "not"} and "unknown" in leaf.value
     unknown = "unknown" if ("unknown" in field.values or leaf.field == "effect.where") and not names_unknown else None
+    plain = leaf.op == "eq" and not any(isinstance(v, str) and is_glob(v) for v in leaf.value)
+    if plain:
+        return _plain_eq(frozenset(leaf.value), unknown, many=field.many)
     if not field.many:
         return lambda value: None if value is None or value == unknown else one(value)
     negated = leaf.op == "not"
@@ -175,6 +177,13 @@ def value_test(leaf: Leaf) -> Value:
         return all(found) if negated else any(found)
 
     return items
+
+
+def _plain_eq(wanted: frozenset[Any], unknown: str | None, *, many: bool) -> Value:
+    """The commonest question in one step: is it (or, of a list, any of it) one of these?"""
+    if many:
+        return lambda value: None if value is None else not wanted.isdisjoint(value)
+    return lambda value: True if value in wanted else None if value is None or value == unknown else False
 
 
 def _eq(leaf: Leaf) -> Value:

@@ -17,17 +17,16 @@ from policies.outcome import Outcome
 from policies.state import SessionState
 from policies.track import advance, count
 from policies.verdict import Result, Subject
-from policies.view import EffectView, View
+from policies.view import DERIVED, EffectView, View
 
 
 class CompiledRule:
-    """A rule with its closures. ``entries`` is None for a rule that is not about single effects."""
+    """A rule with its closures, made when it is first needed."""
 
-    __slots__ = ("entries", "exceptions", "guard", "names_unknown", "order", "ready", "rest", "rule")
+    __slots__ = ("exceptions", "guard", "names_unknown", "order", "ready", "rest", "rule")
 
     def __init__(self, rule: Rule, order: int) -> None:
         self.rule, self.order, self.ready = rule, order, False
-        self.entries: Test | None = None
         self.rest: Test | None = None
         self.exceptions: list[tuple[datetime, str, Test | None, Test | None]] = []
         self.guard = _guard(rule)
@@ -36,8 +35,8 @@ class CompiledRule:
     def prepare(self) -> None:
         match = self.rule.match
         assert match is not None
-        self.entries, self.rest = _split(match)
-        self.exceptions = [(x.until, x.id, *_split(x.match, excuse=True)) for x in self.rule.exceptions]
+        self.rest = _rest(match)
+        self.exceptions = [(x.until, x.id, *_excusing(x.match)) for x in self.rule.exceptions]
         self.ready = True
 
     def settle(self, view: View, found: list[tuple[EffectView, bool | None]]) -> Outcome | None:
@@ -91,22 +90,27 @@ def _outcome(matched: list[int], unsure: list[int], excused: str, *, any_excused
     return Outcome(Result.EXCEPTED, excepted_by=excused) if any_excused else None
 
 
-def _split(match: All, *, excuse: bool = False) -> tuple[Test | None, Test | None]:
-    """The ``effects:`` at the top, asked of one effect, and everything else, asked of the action.
+def _excusing(match: All) -> tuple[Test | None, Test | None]:
+    """An exception's ``effects:``, asked of one effect, which it must cover as a scope must, and everything else."""
+    entries = any_of([compile_entry(e, scope=True) for e in top.entries]) if (top := _top(match)) else None
+    return entries, _rest(match)
 
-    An exception (``excuse``) must cover all that the effect stands for, as a scope must.
-    """
-    top = next((c for c in match.conditions if isinstance(c, Effects)), None)
-    entries = any_of([compile_entry(e, scope=excuse) for e in top.entries]) if top else None
+
+def _top(match: All) -> Effects | None:
+    return next((c for c in match.conditions if isinstance(c, Effects)), None)
+
+
+def _rest(match: All) -> Test | None:
+    top = _top(match)
     rest = tuple(c for c in match.conditions if c is not top)
-    return entries, compile_condition(All(rest, match.at)) if rest else None
+    return compile_condition(All(rest, match.at)) if rest else None
 
 
 def _guard(rule: Rule) -> str | None:
     """A field without which a rule that ignores the unknown has nothing to say."""
     if rule.on_unknown != "ignore" or rule.match is None or rule.exceptions:
         return None
-    return next((c.field for c in rule.match.conditions if isinstance(c, Leaf)), None)
+    return next((c.field for c in rule.match.conditions if isinstance(c, Leaf) and c.field not in DERIVED), None)
 
 
 def _names_unknown(rule: Rule) -> bool:
@@ -126,17 +130,20 @@ class Compiled:
         self._about_effects = [c for c in plain if c.rule.effects is not None]
         self.always = [c for c in plain if c.rule.effects is None]
         self.sequences = [c for c in self.rules if c.rule.sequence is not None]
-        self._index: dict[tuple[str, str, bool], list[CompiledRule]] = {}
+        self._index: dict[tuple[str, str, bool], list[tuple[CompiledRule, Test]]] = {}
 
-    def candidates(self, domain: str, action: str, *, open_: bool) -> list[CompiledRule]:
-        """Rules whose entries could match an effect of this domain and action, in file order."""
+    def candidates(self, domain: str, action: str, *, open_: bool) -> list[tuple[CompiledRule, Test]]:
+        """Rules whose entries could match an effect of this domain and action, in file order, with what is left to ask.
+
+        An unknown domain or action may be any; on an open action only a rule that names ``unknown`` takes it up.
+        """
         key = (domain, action, open_)
         found = self._index.get(key)
         if found is None:
-            found = self._index[key] = [c for c in self._about_effects if _could(c, domain, action, open_=open_)]
-            for rule in found:
-                if not rule.ready:
-                    rule.prepare()
+            unread = "unknown" in (domain, action)
+            rules = [c for c in self._about_effects if c.names_unknown or not (open_ and unread)]
+            pairs = ((c, _entries_for(c, domain, action)) for c in rules)
+            found = self._index[key] = [(c, test) for c, test in pairs if test is not None]
         return found
 
     def view(self, subject: Subject) -> View:
@@ -147,9 +154,8 @@ class Compiled:
         hits: dict[CompiledRule, list[tuple[EffectView, bool | None]]] = {}
         for item in view.effects:
             effect = item.effect
-            for rule in self.candidates(effect.domain or "unknown", effect.action or "unknown", open_=view.open):
-                assert rule.entries is not None
-                value = rule.entries(view, item)
+            for rule, test in self.candidates(effect.domain or "unknown", effect.action or "unknown", open_=view.open):
+                value = test(view, item)
                 if value is not False:
                     hits.setdefault(rule, []).append((item, value))
         out: dict[str, Outcome] = {}
@@ -159,7 +165,7 @@ class Compiled:
                 final = outcome if rule.rule.rate is None else count(self.policy.id, rule.rule, outcome, view, state)
                 if final is not None:
                     out[rule.rule.id] = final
-        for rule in self.sequences:
+        for rule in self.sequences if out else ():
             if only is None or rule.rule.id in only:
                 chained = advance(self.policy.id, rule.rule, out, view, state)
                 if chained is not None:
@@ -169,7 +175,7 @@ class Compiled:
     def _calls(self, view: View, *, guarded: bool) -> Iterable[tuple[CompiledRule, Outcome | None]]:
         fields = view.fields
         for rule in self.always:
-            if guarded and rule.guard is not None and rule.guard not in fields and view.get(rule.guard) is None:
+            if guarded and rule.guard is not None and fields.get(rule.guard) is None:
                 continue
             if not rule.ready:
                 rule.prepare()
@@ -178,14 +184,19 @@ class Compiled:
                 yield rule, outcome
 
 
-def _could(rule: CompiledRule, domain: str, action: str, *, open_: bool) -> bool:
-    """An unknown domain or action may be any; on an open action only a rule that names ``unknown`` takes it up."""
-    if open_ and "unknown" in (domain, action) and not rule.names_unknown:
-        return False
+def _entries_for(rule: CompiledRule, domain: str, action: str) -> Test | None:
+    """The rule's entries that could match this domain and action; None when there are none."""
     effects = rule.rule.effects
     assert effects is not None
-    return any(
-        (e.domains is None or domain in e.domains or domain == "unknown")
-        and (e.actions is None or action in e.actions or action == "unknown")
+    known = "unknown" not in (domain, action)
+    fitting = [
+        e
         for e in effects.entries
-    )
+        if (e.domains is None or domain in e.domains or domain == "unknown")
+        and (e.actions is None or action in e.actions or action == "unknown")
+    ]
+    if not fitting:
+        return None
+    if not rule.ready:
+        rule.prepare()
+    return any_of([compile_entry(e, known=known) for e in fitting])

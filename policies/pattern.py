@@ -47,6 +47,14 @@ class Pattern:
     def __hash__(self) -> int:
         return hash((self.operator, self.text))
 
+    @property
+    def head(self) -> str | None:
+        """What every absolute path this matches starts with; None for a pattern that is not an absolute path's."""
+        if self.operator not in {"glob", "under"} or not self.text.startswith("/"):
+            return None
+        stem = re.split(r"[*?]", self.text, maxsplit=1)[0]
+        return stem.rstrip("/") if self.operator == "under" or self.text[len(stem) :].startswith("**") else stem
+
     def relate(self, target: Target) -> Relation:
         """The one question: how what the target stands for and what the pattern means overlap."""
         if self._relate is None:

@@ -7,7 +7,7 @@ error and answers every action so.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,13 @@ class Loaded:
     stale: bool = False
     found: tuple[Diagnostic, ...] = ()
     files: tuple[Path, ...] = ()
+    quiet: PolicyResult = field(init=False, compare=False)  # what an action gets that no rule has anything to say of
+
+    def __post_init__(self) -> None:
+        policy = self.compiled.policy if self.compiled else None
+        version, digest = (policy.version, policy.hash) if policy else (None, None)
+        quiet = PolicyResult(self.id, self.state, version, digest, self.stale, self.error)
+        object.__setattr__(self, "quiet", quiet)
 
     @property
     def state(self) -> str:
@@ -91,12 +98,8 @@ def not_loaded(source: str, error: str) -> Loaded:
 
 
 def _result(loaded: Loaded, subject: Subject, state: SessionState) -> PolicyResult:
-    compiled = loaded.compiled
-    if compiled is None:
-        return PolicyResult(loaded.id, "not_loaded", None, None, loaded.stale, loaded.error)
-    policy = compiled.policy
-    base = PolicyResult(policy.id, "active", policy.version, policy.hash, loaded.stale, loaded.error)
-    if not counted(subject):
+    compiled, base = loaded.compiled, loaded.quiet
+    if compiled is None or not counted(subject):
         return base
     view = compiled.view(subject)
     outcomes = compiled.outcomes(view, state)

@@ -11,7 +11,6 @@ import io
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import reduce
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -23,12 +22,17 @@ from policies.verdict import Subject
 from policies.vocab import FIELDS
 
 REDACTED = "REDACTED_"
-# Fields with a plain place in an action's record; what is derived from effects is derived again.
-_PLACES = tuple(
-    (name, tuple(field.record.split(".")))
-    for name, field in FIELDS.items()
-    if field.record and "[" not in field.record and "." in field.record and not name.startswith(("effect.", "class"))
-)
+# Fields with a plain place in an action's record, by the object they are in; what is derived is derived again.
+_PLACES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+for _name, _field in FIELDS.items():
+    if (
+        _field.record
+        and "[" not in _field.record
+        and "." in _field.record
+        and not _name.startswith(("effect.", "class"))
+    ):
+        *_where, _key = _field.record.split(".")
+        _PLACES.setdefault(tuple(_where), []).append((_name, _key))
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
@@ -111,10 +115,15 @@ def effect_of_record(raw: dict[str, Any]) -> Effect:
 
 def _fields(record: dict[str, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    for name, path in _PLACES:
-        value = reduce(lambda at, key: at.get(key) if isinstance(at, dict) else None, path, cast("Any", record))
-        if value is not None:
-            out[name] = value
+    for path, names in _PLACES.items():
+        at: Any = record
+        for key in path:
+            at = at.get(key) if isinstance(at, dict) else None
+        if isinstance(at, dict):
+            for name, key in names:
+                value = at.get(key)
+                if value is not None:
+                    out[name] = value
     objective = record.get("objective")
     out["objective.declared"] = bool(objective and objective.get("id"))
     reasons = [t["reason"] for t in (objective or {}).get("trail", ()) if t.get("reason")]

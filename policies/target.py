@@ -35,9 +35,14 @@ _ABOVE_HOMES = {"/", "/home", "/Users", "/root", "/*", "/home/*"}
 
 
 class Target:
-    """One effect's target, read once per action. ``deep``: it stands for itself and all below it."""
+    """One effect's target, read once per action.
 
-    __slots__ = ("above_homes", "deep", "domain", "filtered", "form", "host", "own_home", "relative", "text", "tilde")
+    ``deep``: it stands for itself and all below it; ``simple``: an absolute path that stands for itself alone.
+    """
+
+    __slots__ = (
+        "above_homes", "deep", "domain", "filtered", "form", "host", "own_home", "relative", "simple", "text", "tilde",
+    )  # fmt: skip
 
     def __init__(self, effect: Effect, home: str | None) -> None:
         text = effect.target
@@ -45,7 +50,7 @@ class Target:
         self.deep = effect.breadth in _DEEP
         self.tilde: str | None = None
         self.own_home: bool | None = None
-        self.relative = self.above_homes = False
+        self.relative = self.above_homes = self.simple = False
         self.host = ""
         if text is None:
             self.form = Form.UNKNOWN
@@ -75,6 +80,7 @@ class Target:
             self.tilde, self.own_home = "~" + text[found.end() :], None if home is None else False
         self.above_homes = text in _ABOVE_HOMES
         self.text = text
+        self.simple = text[:1] == "/" and not self.deep and not is_glob(text)
 
     def _host(self, text: str) -> None:
         found = _URL.match(text)

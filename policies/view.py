@@ -51,9 +51,9 @@ class View:
     def get(self, name: str) -> Any:
         """The field's value, or None: not known. What the caller handed in wins over what is derived."""
         value = self.fields.get(name)
-        if value is None and name in _DERIVED:
+        if value is None and name in DERIVED:
             if name not in self._memo:
-                self._memo[name] = _DERIVED[name](self)
+                self._memo[name] = DERIVED[name](self)
             value = self._memo[name]
         return value
 
@@ -96,7 +96,7 @@ def _local(view: View) -> datetime | None:
     return None if TIMELESS in view.fields else view.subject.at.astimezone(view.zone)
 
 
-_DERIVED: dict[str, Callable[[View], Any]] = {
+DERIVED: dict[str, Callable[[View], Any]] = {
     "call.canonical": _canonical,
     "classification.surface": lambda v: str(v.subject.action.surface),
     "classification.complete": lambda v: not v.open,
