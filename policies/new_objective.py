@@ -18,7 +18,7 @@ class Wish:
     paths: tuple[str, ...] = ()
     repos: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
-    packages: tuple[str, ...] = ("pypi", "npm")
+    packages: tuple[str, ...] = ("pypi", "npm", "cargo", "go", "gem")
     forbidden: tuple[str, ...] = ()
 
 
@@ -37,12 +37,13 @@ def write(wish: Wish) -> str:
         trees = ", ".join(_text(p.rstrip("/") + "/**") for p in (*wish.paths, "/tmp"))  # noqa: S108 - a pattern
         out.append(f"    - {{domain: filesystem, action: [create, modify, delete], target: [{trees}]}}")
     if wish.packages:
-        indexes = ", ".join(_text(f"{p}:*") for p in wish.packages)
-        out.append(f"    - {{domain: packages, action: [read, create, modify], target: [{indexes}]}}")
+        indexes = ", ".join(_text(p) for p in (*(f"{p}:*" for p in wish.packages), "node_modules", ".venv"))
+        out.append(f"    - {{domain: packages, action: [create, modify], target: [{indexes}]}}")
     out += [
-        "    - {domain: vcs, action: [read, create, modify]}  # local commits and branches; pushing needs repos below",
+        "    - {domain: [packages, process, environment, services, containers], action: read}  # looking around",
+        "    - {domain: vcs, action: [read, receive, create, modify]}  # local work; sending needs repos below",
         "    - {domain: agent, action: [read, create, modify, execute]}  # its own plans and sub-agents",
-        "  run: [tests, build, lint, format]",
+        "    - {domain: [code, process], action: execute}  # running things; what could not be read stays undetermined",
     ]
     out += [f"  repos: [{', '.join(map(_text, wish.repos))}]"] if wish.repos else []
     out += [f"  hosts: [{', '.join(map(_text, wish.hosts))}]"] if wish.hosts else []

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from policies.bundle import BundleError, Trust
 from policies.cache import load_cached
 from policies.diagnostic import Diagnostic
 from policies.evaluate import Compiled, CompiledRule
@@ -69,14 +70,28 @@ class PolicySet:
         return [{k: getattr(p, k) for k in keys} for p in self.policies]
 
 
-def load(paths: Iterable[str | Path], *, now: datetime | None = None, cache: Path | None = None) -> PolicySet:
-    """Load policies from files, folders of bare rules, or ``onlooker:starter``. Never raises.
+def load(
+    paths: Iterable[str | Path],
+    *,
+    now: datetime | None = None,
+    cache: Path | None = None,
+    trust: Trust | None = None,
+) -> PolicySet:
+    """Load policies from files, folders of bare rules, signed bundles, or ``onlooker:starter``. Never raises.
 
-    ``now`` (default: the clock) decides which exceptions ran out in the lints; ``cache`` is a folder for checked
-    policies, keyed by the hash of their bytes.
+    ``now`` (default: the clock) decides which exceptions ran out in the lints, and whether a bundle is valid; ``cache``
+    is a folder for checked policies, keyed by the hash of their bytes; with ``trust``, bundles are verified.
     """
     moment = now or datetime.now(UTC)
-    return PolicySet(tuple(load_one(p, moment, cache) for p in paths))
+    return PolicySet(tuple(one for p in paths for one in _load_path(p, moment, cache, trust)))
+
+
+def _load_path(source: str | Path, now: datetime, cache: Path | None, trust: Trust | None) -> list[Loaded]:
+    try:
+        files = (source,) if trust is None else trust.files(source, now)
+    except BundleError as error:
+        return [not_loaded(str(source), f"{source}: {error}")]
+    return [load_one(file, now, cache) for file in files]
 
 
 def load_one(source: str | Path, now: datetime, cache: Path | None = None) -> Loaded:

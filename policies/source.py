@@ -90,8 +90,8 @@ class _Reader:
         self.texts.append(entry)
 
     def starter(self, at: tuple[str, int, int]) -> None:
-        self.add(STARTER_FILE, "onlooker:starter.yaml", at)
         self.add(RULES, "onlooker:rules", at)
+        self.add(STARTER_FILE, "onlooker:starter.yaml", at)
 
 
 def gather(source: str | Path, now: datetime) -> Gathered:
@@ -122,6 +122,8 @@ def _finish(reader: _Reader, name: str, now: datetime) -> Gathered:
     if checked:
         out.found += _unused(checked[-1], checked)
         policy = _together(checked, name, out, lists)
+        if Path(name).is_dir():  # bare rules have no file to name them together
+            policy = replace(policy, id=Path(name).name)
         out.policy = None if out.errors else policy
     elif not out.found:
         out.found.append(Diagnostic(name, 1, 1, "error", "file", "no policy here"))
