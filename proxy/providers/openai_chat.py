@@ -15,6 +15,7 @@ from proxy.exchange import Ending, Exchange
 from proxy.providers._calls import fields, given, patterns, result, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.providers._chat_slots import LEGACY, Slots
+from proxy.providers._memory import shown_before
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -32,11 +33,16 @@ class ChatAssembly:
         self._told: dict[tuple[int, int], str] = {}
         self._results: set[tuple[int, int]] = set()
         self._facts: dict[str, Any] = {}
+        self._exchange: Exchange | None = None
 
     def request(self, exchange: Exchange) -> Iterable[Event]:
+        self._exchange = exchange
         return request_events(fields(exchange.request_json), self._api)
 
-    def frame(self, frame: Frame) -> Iterator[Event]:
+    def frame(self, frame: Frame) -> Iterable[Event]:
+        return (event for event in self._read(frame) if not self._fetched_before(event))
+
+    def _read(self, frame: Frame) -> Iterator[Event]:
         data = frame.data
         if data == "[DONE]":
             yield from self._close_all(known_end=False)
@@ -51,6 +57,13 @@ class ChatAssembly:
             yield from self._close_all(known_end=False)
         for slots in self._choices.values():
             yield from slots.cut_off()
+
+    def _fetched_before(self, event: Event) -> bool:
+        """A stored completion fetched again shows calls that were told when it was made."""
+        made = text(self._facts.get("response_id"))
+        if not made or self._exchange is None or not isinstance(event, CallClosed):
+            return False
+        return shown_before(self._exchange, NAME, made, [f"{event.call.batch}:{event.call.ordinal}"])
 
     def _learn(self, data: dict[str, Any]) -> Iterator[Event]:
         said = {"response_id": data.get("id"), "model": data.get("model")}

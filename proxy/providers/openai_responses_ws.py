@@ -16,6 +16,7 @@ from proxy.wire import Frame
 
 NAME = "openai-responses-ws"
 STREAMS_CAP = 256
+_ASKS = ("response.create", "response.append")
 
 
 class SocketAssembly:
@@ -36,7 +37,7 @@ class SocketAssembly:
             stream = self._streams[key] = ResponsesAssembly(NAME, key or None)
         if frame.side is Side.RESPONSE:
             yield from stream.frame(frame)
-        elif data.get("type") == "response.create":
+        elif data.get("type") in _ASKS:
             inner = fields(data.get("response"))
             yield from stream.ask(self._exchange, inner if inner and "input" not in data else data)
         if len(self._streams) > STREAMS_CAP:
@@ -66,7 +67,7 @@ def _ours(data: dict[str, Any], side: Side) -> bool:
     kind = text(data.get("type"))
     if side is Side.REQUEST:
         inner = fields(data.get("response"))
-        return kind == "response.create" and ("input" in data or "input" in inner) and "model" in {**data, **inner}
+        return kind in _ASKS and ("input" in data or "input" in inner)
     return kind.startswith("response.") and fields(data.get("response")).get("object") == "response"
 
 

@@ -374,3 +374,18 @@ def test_what_a_provider_side_server_lists_is_offered_under_its_name():
     }
     (found,) = calls(responses(created(), done(listed), done(used, 1), completed(listed, used)))
     assert (found.definition.name, found.server) == ("mcp:yard/dig", "yard")
+
+
+def test_a_stored_completion_fetched_again_makes_no_new_calls():
+    shared = {}
+    message = {"role": "assistant", "tool_calls": [entry(0, "a", "f", '{"x":1}')]}
+    body = {
+        "id": "cc",
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    }
+
+    def fetched(method, id_):
+        return brief(exchange(body, target="/v1/chat/completions/cc", method=method, shared=shared, id_=id_))
+
+    assert [fetched("POST", "1"), fetched("GET", "2"), fetched("GET", "3"), fetched("POST", "4")] == [ONE, [], [], ONE]
