@@ -21,14 +21,16 @@ def status_file(spool_dir: str) -> Path:
 
 
 def write_status(path: Path, status: dict[str, Any]) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """A full memory file system is no reason to stop: the old word then grows stale, and says so by its time."""
     draft = path.with_suffix(".draft")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, orjson.dumps({**status, "at": time.time()}, default=str))
-    finally:
-        os.close(fd)
-    draft.replace(path)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(orjson.dumps({**status, "at": time.time()}, default=str))
+        draft.replace(path)
+    except OSError:
+        return
 
 
 def read_status(path: Path) -> dict[str, Any] | None:

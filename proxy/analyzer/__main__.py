@@ -14,7 +14,7 @@ import time
 from audit.log import LogInUseError
 from classifiers import classify
 from classifiers.call import ToolCall
-from proxy.analyzer.guard import leaves_when_stuck
+from proxy.analyzer.guard import leaves_when_stuck, still_alive
 from proxy.analyzer.judging import load_judge
 from proxy.analyzer.messages import on_message
 from proxy.analyzer.report import report
@@ -33,6 +33,7 @@ class Loop:
 
     def __init__(self, running: Running) -> None:
         self.running = running
+        running.desk.writer.while_waiting = self._waits
         self._next_housekeeping = self._next_save = 0.0
 
     def run(self) -> None:
@@ -54,12 +55,18 @@ class Loop:
             with leaves_when_stuck():
                 for event in events:
                     running.analyzer.take(event)
-        elif not running.analyzer.resume:
+        else:  # all that an earlier life could have seen is read
+            running.analyzer.resume.clear()
             running.desk.writer.forget_known()
         for message in running.inbox.messages():
             on_message(running.analyzer, message)
         self._housekeeping(time.monotonic())
         return bool(events)
+
+    def _waits(self) -> None:
+        """The log cannot be written: nobody may take the waiting for a hang, and /readyz has to know."""
+        still_alive()
+        report(self.running)
 
     def _housekeeping(self, now: float, *, force: bool = False) -> None:
         running = self.running

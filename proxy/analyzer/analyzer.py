@@ -80,7 +80,7 @@ class Analyzer:
 
     def _opened(self, event: Opened) -> None:
         key = (event.writer, event.exchange)
-        if key in self.settled:
+        if key in self.settled or key in self.open:
             return
         meta = event.meta
         peer = (meta.get("peer") or {}).get("addr")
@@ -106,6 +106,7 @@ class Analyzer:
             listener=str(meta.get("listener") or ""),
             wall_offset_ns=exchange.started_ns - event.mono_ns,
             last_mono_ns=event.mono_ns,
+            opened_mono_ns=event.mono_ns,
         )
         before = self.resume.pop(key, None)
         if before:
@@ -118,6 +119,10 @@ class Analyzer:
         tracked = self.open.get(key)
         if tracked is None:
             return  # settled before, or its beginning is in a gap that is declared
+        if tracked.skip:
+            tracked.skip -= 1
+            return
+        tracked.fed += 1
         tracked.last_mono_ns = event.mono_ns
         if self.desk.guard.quarantined(tracked.place):
             self._quarantine(key, tracked)

@@ -109,6 +109,11 @@ class Guard:
         raise _OutOfTimeError
 
 
+def still_alive(seconds: float = HANG_S) -> None:
+    """A wait that is meant (for a full disk) starts the watchdog's time anew."""
+    faulthandler.dump_traceback_later(seconds, exit=True)
+
+
 @contextlib.contextmanager
 def leaves_when_stuck(seconds: float = HANG_S) -> Iterator[None]:
     """End the whole process if the body hangs where no signal is heard (a C loop)."""

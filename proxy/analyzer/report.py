@@ -20,7 +20,7 @@ def report(running: Running) -> None:
     behind = running.tail.behind_bytes()
     desk.metrics.set("onlooker_spool_bytes", behind)
     judge = desk.judge.status()
-    error = desk.writer.unwritable or log.health.error
+    error = desk.writer.unwritable or log.health.error or running.keeper.error
     write_status(
         status_file(running.config.spool.dir),
         {

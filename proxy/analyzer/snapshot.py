@@ -2,7 +2,8 @@
 
 In: the analyzer and the spool's reader. Out: one file, written whole, and segments nobody needs any more, released.
 The position kept is the newest one before the beginning of every exchange still open, so an open exchange is read
-again from its first byte; what was applied of it before is passed over by number (09-contracts 10).
+again from its first byte; what was applied of it before is passed over by number (09-contracts 10). A stream that
+stays open for long is kept whole instead (``proxy/analyzer/frozen.py``), so that it holds no segment.
 Pickle, because the state is our own plain data in our own 0600 file; another version's file is put aside.
 """
 
@@ -15,10 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from proxy.analyzer.analyzer import Analyzer
+from proxy.analyzer.analyzer import Analyzer, Id
+from proxy.analyzer.frozen import Freezer, thaw
 
-VERSION = 1
-MAX_PINNED = 4096  # positions remembered; beyond it the oldest open exchange is read again from a later one
+VERSION = 2
+MAX_POSITIONS = 4096
 
 
 class Tail(Protocol):
@@ -27,30 +29,49 @@ class Tail(Protocol):
     def release(self, upto: dict[str, Any]) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in the capture, between polls. ``fed``: how many events each open exchange had been given by then."""
+
+    generation: int
+    checkpoint: dict[str, Any]
+    fed: dict[Id, int]
+
+
 @dataclass(slots=True)
 class Keeper:
-    """``positions``: (generation, checkpoint) taken between polls; an exchange knows the generation it began in."""
-
     path: Path
-    positions: deque[tuple[int, dict[str, Any]]] = field(default_factory=deque)
+    positions: deque[Position] = field(default_factory=deque)
+    freezer: Freezer = field(default_factory=Freezer)
+    error: str | None = None
 
-    def begin(self, checkpoint: dict[str, Any]) -> None:
-        self.positions.append((0, checkpoint))
+    def begin(self, checkpoint: dict[str, Any], analyzer: Analyzer | None = None) -> None:
+        """``checkpoint``: where reading starts; exchanges taken up from a snapshot have their skips before them."""
+        fed = {key: t.fed - t.skip for key, t in analyzer.open.items()} if analyzer is not None else {}
+        self.positions.append(Position(0, checkpoint, fed))
 
-    def save(self, analyzer: Analyzer, tail: Tail, extra: dict[str, Any]) -> None:
-        """Write the snapshot, then let go of what is behind it. Call between polls only."""
+    def save(self, analyzer: Analyzer, tail: Tail, extra: dict[str, Any]) -> bool:
+        """Write the snapshot, then let go of what is behind it. Call between polls only. False: the disk refused."""
         here = tail.checkpoint()
-        oldest = min((t.generation for t in analyzer.open.values()), default=None)
+        frozen = self.freezer.freeze(analyzer.open)
+        pinning = [t.generation for key, t in analyzer.open.items() if key not in frozen]
         analyzer.generation += 1
-        self.positions.append((analyzer.generation, here))
-        keep = analyzer.generation if oldest is None else oldest
-        while len(self.positions) > 1 and (self.positions[1][0] <= keep or len(self.positions) > MAX_PINNED):
+        fed = {key: t.fed - t.skip for key, t in analyzer.open.items()}
+        self.positions.append(Position(analyzer.generation, here, fed))
+        keep = min(pinning, default=analyzer.generation)
+        while len(self.positions) > 1 and (self.positions[1].generation <= keep or len(self.positions) > MAX_POSITIONS):
             self.positions.popleft()
-        safe = self.positions[0][1]
-        first = self.positions[0][0]
-        analyzer.settled = {key: began for key, began in analyzer.settled.items() if began >= first}
-        self._write(_state(analyzer, safe, extra))
-        tail.release(safe)
+        safe = self.positions[0]
+        analyzer.settled = {key: began for key, began in analyzer.settled.items() if began >= safe.generation}
+        kept = {key: (data, analyzer.open[key].fed - safe.fed[key]) for key, data in frozen.items() if key in safe.fed}
+        try:
+            self._write(_state(analyzer, safe, kept, extra))
+        except OSError as error:
+            self.error = f"{self.path}: {error.strerror}"
+            return False
+        self.error = None
+        tail.release(safe.checkpoint)
+        return True
 
     def _write(self, state: dict[str, Any]) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -61,17 +82,20 @@ class Keeper:
         draft.replace(self.path)
 
 
-def _state(analyzer: Analyzer, safe: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
+def _state(
+    analyzer: Analyzer, safe: Position, frozen: dict[Id, tuple[bytes, int]], extra: dict[str, Any]
+) -> dict[str, Any]:
     desk = analyzer.desk
     return {
         "version": VERSION,
-        "tail": safe,
+        "tail": safe.checkpoint,
         "settled": set(analyzer.settled),
         "open": {
             key: {"applied": t.applied, "turned": t.turned, "session": t.session.id if t.session else None}
             for key, t in analyzer.open.items()
         }
         | analyzer.resume,
+        "frozen": frozen,
         "book": desk.book,
         "shared": desk.shared,
         "judge": desk.judge.state(),
@@ -103,3 +127,6 @@ def resume(analyzer: Analyzer, state: dict[str, Any]) -> None:
     desk.shared.update(state["shared"])
     desk.judge.restore(state["judge"])
     desk.metrics.restore(state["metrics"])
+    for key, (data, skip) in state["frozen"].items():
+        before = analyzer.resume.pop(key)
+        analyzer.open[key] = thaw(data, skip, desk.shared, book.sessions.get(before["session"] or ""))

@@ -42,6 +42,7 @@ class Running:
     stopping: threading.Event
 
     def save(self) -> None:
+        """A disk that refuses costs nothing but time: the spool keeps what is not yet behind a snapshot."""
         extra = {
             "inbox": self.inbox.offset,
             "log": {"id": self.log.log_id, "next_seq": self.log.next_seq},
@@ -81,7 +82,7 @@ def start(config: Config, judge: Judge) -> Running:
     if saved is not None:
         resume(analyzer, saved)
     desk.writer.remember(_written_since(log, saved))
-    snapshot.begin(tail.checkpoint())
+    snapshot.begin(tail.checkpoint(), analyzer)
     return Running(config, log, desk, analyzer, snapshot, tail, inbox, stopping)
 
 

@@ -43,6 +43,9 @@ class Tracked:
     wall_offset_ns: int = 0
     last_mono_ns: int = 0
     over: bool = False
+    opened_mono_ns: int = 0
+    fed: int = 0  # events of the capture given to it, in all its lives
+    skip: int = 0  # of those, how many the capture will show again
     imported_as: str | None = None  # hooks and transcripts have a protocol and no bytes to assemble
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from audit.segment import LogUnwritableError
@@ -38,6 +38,7 @@ class RecordWriter:
         self._known: OrderedDict[Source, str] = OrderedDict()
         self.unwritable: str | None = None
         self.skipped = 0
+        self.while_waiting: Callable[[], None] = lambda: None  # says so outside, tells the watchdog we are alive
 
     def remember(self, records: Iterable[dict[str, Any]]) -> None:
         for record in records:
@@ -65,6 +66,7 @@ class RecordWriter:
             except LogUnwritableError as error:
                 self.unwritable = str(error)
                 self._metrics.inc("onlooker_log_write_errors_total")
+                self.while_waiting()
                 if self._stopping.wait(RETRY_S):
                     raise LogClosedError from error
                 continue

@@ -2,6 +2,7 @@
 
 import pytest
 
+from proxy.analyzer.frozen import Freezer
 from proxy.analyzer.snapshot import Keeper, load_snapshot, resume
 
 USER = {"role": "user", "content": "go"}
@@ -55,15 +56,17 @@ def whole(make_bench, wire):
     return sorted((r["kind"], (r.get("call") or {}).get("id") or "") for r in bench.log.records)
 
 
-CASES = [(saved, died) for died in range(1, 24) for saved in {0, died // 2, died}]
+CASES = [(saved, died, now) for died in range(1, 24) for saved in sorted({0, died // 2, died}) for now in (0, 10**14)]
 
 
-@pytest.mark.parametrize(("saved", "died"), CASES)
-def test_nothing_is_lost_or_doubled(make_bench, wire, tmp_path, saved, died):
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_is_lost_or_doubled(make_bench, wire, tmp_path, case):
+    """``now``: at 0 every exchange is young and read again, much later each is old and kept whole."""
+    saved, died, now = case
     events = traffic(wire)
     expected = whole(make_bench, wire)
     first, spool = make_bench(), Spool(events)
-    keeper = Keeper(tmp_path / "snapshot")
+    keeper = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=lambda: now))
     keeper.begin(spool.checkpoint())
     if saved:
         spool.read(first, min(saved // 2, len(events)))
@@ -98,7 +101,7 @@ def test_a_file_of_another_version_is_put_aside(tmp_path):
 
 def test_segments_go_once_no_open_exchange_needs_them(make_bench, wire, tmp_path):
     bench, spool = make_bench(), Spool(traffic(wire))
-    keeper = Keeper(tmp_path / "snapshot")
+    keeper = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=lambda: 0))
     keeper.begin(spool.checkpoint())
     spool.read(bench, 3)
     keeper.save(bench.analyzer, spool, {})
@@ -107,3 +110,60 @@ def test_segments_go_once_no_open_exchange_needs_them(make_bench, wire, tmp_path
     keeper.save(bench.analyzer, spool, {})
     assert spool.released == len(spool.events)
     assert bench.analyzer.settled == {}
+
+
+def long_stream(wire):
+    ask = {"model": "m", "max_tokens": 9, "stream": True, "tools": [], "messages": [USER]}
+    stream = wire.tool("Bash", {"command": "ls"}, "toolu_000009")
+    return wire.exchange(9, ask, stream, cut=stream.index(b"event: content_block_stop"))
+
+
+def test_a_stream_that_stays_open_is_kept_whole_and_holds_no_segment(make_bench, wire, tmp_path):
+    events = [*long_stream(wire)[:6], *traffic(wire), *long_stream(wire)[6:]]
+    first, spool = make_bench(), Spool(events)
+    keeper = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=lambda: 60_000_000_000))
+    keeper.begin(spool.checkpoint())
+    spool.read(first, 6)
+    keeper.save(first.analyzer, spool, {"next_seq": len(first.log.records)})
+    assert spool.released == 6
+    spool.read(first, 20)
+    keeper.save(first.analyzer, spool, {"next_seq": len(first.log.records)})
+    state = load_snapshot(tmp_path / "snapshot")
+    second, again = make_bench(first.log), Spool(events)
+    resume(second.analyzer, state)
+    again.at = state["tail"]["at"]
+    assert again.at > 6
+    again.read(second, len(events))
+    calls = [r["call"]["id"] for r in first.log.of("action")]
+    assert sorted(calls) == ["toolu_000001", "toolu_000002", "toolu_000003", "toolu_000009"]
+
+
+@pytest.mark.parametrize("died", range(6, 30))
+def test_a_kept_stream_repeats_nothing_wherever_the_capture_is_read_again_from(make_bench, wire, tmp_path, died):
+    events = [*long_stream(wire)[:6], *traffic(wire)[:9], *long_stream(wire)[6:], *traffic(wire)[9:]]
+    first, spool = make_bench(), Spool(events)
+    long = lambda: 60_000_000_000 if spool.at > 8 else 0  # noqa: E731 - becomes long in the middle
+    keeper = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=long))
+    keeper.begin(spool.checkpoint())
+    for upto in range(1, died):
+        spool.read(first, upto)
+        if upto % 3 == 0:
+            keeper.save(first.analyzer, spool, {"next_seq": len(first.log.records)})
+    state = load_snapshot(tmp_path / "snapshot")
+    second, again = make_bench(first.log), Spool(events)
+    resume(second.analyzer, state)
+    again.at = state["tail"]["at"]
+    second.desk.writer.remember(r for r in first.log.records if r["seq"] >= state["next_seq"])
+    again.read(second, len(events))
+    calls = [r["call"]["id"] for r in first.log.of("action")]
+    assert sorted(calls) == ["toolu_000001", "toolu_000002", "toolu_000003", "toolu_000009"]
+
+
+def test_a_disk_that_refuses_the_snapshot_releases_nothing(make_bench, wire, tmp_path):
+    bench, spool = make_bench(), Spool(traffic(wire))
+    (tmp_path / "file").write_text("")
+    keeper = Keeper(tmp_path / "file" / "snapshot")
+    keeper.begin(spool.checkpoint())
+    spool.read(bench, len(spool.events))
+    assert keeper.save(bench.analyzer, spool, {}) is False
+    assert (spool.released, keeper.error is None) == (0, False)
