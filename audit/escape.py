@@ -27,6 +27,12 @@ def html(text: object) -> str:
     return _html.escape(terminal(text), quote=True)
 
 
+def html_block(text: object) -> str:
+    """For the content of ``pre``: line ends and tabs stay."""
+    parts = re.split(r"([\n\t])", str(text).replace("\r\n", "\n"))
+    return "".join(part if part in {"\n", "\t"} else html(part) for part in parts)
+
+
 def markdown(text: object) -> str:
     """For a table cell: no markup, no link, no cell or line end."""
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~$&:])", r"\\\1", terminal(text))

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from audit.escape import html
+from audit.escape import html, html_block
 from audit.report import Group, Report
 from audit.scrub import argument_path
 from audit.summary import effect_text, severity, what
@@ -49,7 +49,7 @@ def page(report: Report) -> str:
         _tiles(report, worst),
         _objective(report.objective),
         "<h2>Flagged, worst first</h2>",
-        "".join(map(_group, report.groups)) or "<p class=ok>Nothing was flagged. See what was not seen, below.</p>",
+        _groups(report.groups) or "<p class=ok>Nothing was flagged. See what was not seen, below.</p>",
         "".join(_answer(q, rows) for q, rows in report.answers.items()),
         _coverage(report),
         _verification(report),
@@ -89,12 +89,22 @@ def _objective(objective: Record | None) -> str:
     return f"<p>Objective <code>{html(objective.get('id'))}</code> ({html(trust)}). {html(said)}</p>"
 
 
-def _group(group: Group) -> str:
-    head = f'<b class="{html(group.severity)}">{html(group.severity)}</b> {html(group.why)}'
-    count = f"<span class=soft>{len(group.actions)} times · {html(group.at)}</span>"
-    message = f"<p>{html(group.message)}</p>" if group.message else ""
-    calls = "".join(map(_call, group.actions))
-    return f"<details open><summary>{head} {count}</summary><div>{message}{calls}</div></details>"
+def _groups(groups: Iterable[Group]) -> str:
+    """A call is shown whole in its worst group, and by name in the others."""
+    shown: set[str] = set()
+    out = []
+    for group in groups:
+        head = f'<b class="{html(group.severity)}">{html(group.severity)}</b> {html(group.why)}'
+        count = f"<span class=soft>{len(group.actions)} times · {html(group.at)}</span>"
+        message = f"<p>{html(group.message)}</p>" if group.message else ""
+        calls = "".join(_named(r) if r["id"] in shown else _call(r) for r in group.actions)
+        shown |= {r["id"] for r in group.actions}
+        out.append(f"<details open><summary>{head} {count}</summary><div>{message}{calls}</div></details>")
+    return "".join(out)
+
+
+def _named(record: Record) -> str:
+    return f"<p class=soft>{html(what(record))} · <code>{html(record['id'])}</code>, shown above</p>"
 
 
 def _call(record: Record) -> str:
@@ -113,7 +123,7 @@ def _arguments(record: Record) -> str:
     if call["arguments"] is None:
         kept = call.get("arguments_text")
         return (
-            f"<pre>{html(kept)}</pre>"
+            f"<pre>{html_block(kept)}</pre>"
             if kept
             else f"<p class=soft>Arguments not kept ({html(record['privacy']['mode'])}).</p>"
         )
@@ -131,9 +141,9 @@ def _argument(key: str, value: Any, spans: Iterable[tuple[int, int]]) -> str:
     out, at = [], 0
     for start, end in sorted(spans):
         if start >= at and end <= len(text):
-            out += [html(text[at:start]), f"<mark>{html(text[start:end])}</mark>"]
+            out += [html_block(text[at:start]), f"<mark>{html_block(text[start:end])}</mark>"]
             at = end
-    body = "".join(out) + html(text[at:])
+    body = "".join(out) + html_block(text[at:])
     return f"<pre><span class=soft>{html(key)}: </span>{body}</pre>"
 
 

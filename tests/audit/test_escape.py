@@ -108,3 +108,7 @@ def test_a_syslog_parameter_ends_where_it_should(text):
 
 def test_a_cut_is_shown():
     assert escape.terminal("abcdef", 4) == "abc…"
+
+
+def test_a_block_keeps_its_lines_and_nothing_else():
+    assert escape.html_block("a\r\n\tb\x1b<") == "a\n\tb\\x1b&lt;"
