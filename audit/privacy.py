@@ -194,4 +194,5 @@ def _counts_only(record: Record) -> Record:
         for p in record.get("policy", [])
     ]
     objective = record.get("objective")
-    return {**record, "policy": policy, "objective": objective and {**objective, "trail": []}}
+    bare = {"policy": policy, "objective": objective and {**objective, "trail": []}}
+    return {**record, **{k: v for k, v in bare.items() if k in record}}
