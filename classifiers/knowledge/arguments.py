@@ -125,7 +125,7 @@ def _long(parsed: Parsed, word: Word, queue: _Queue) -> None:
 
 
 def _abbreviated(node: Node, name: str) -> Option | None:
-    if len(name) < 3 or (len(name) == 3 and name != "--h"):
+    if len(name) < 3:
         return None
     found = {node.options[s].name: node.options[s] for s in node.long_names if s.startswith(name)}
     return next(iter(found.values())) if len(found) == 1 else None

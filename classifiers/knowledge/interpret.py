@@ -155,7 +155,7 @@ class _Interpreter:
 
     def unknown_subcommand(self, word: Word) -> Reading:
         span = (self.name.span[0], word.span[1])
-        program = self.parsed.nodes[0].name
+        program = self.name.text
         self.out.items.append(Told(Verb.EXECUTE, Domain.PROCESS, program, {"destructive": None}, span, word))
         self.out.items.append(Hidden(OpaqueReason.UNKNOWN_EXECUTABLE, word.span, f"{self.via} {word.text}"))
         return self.out

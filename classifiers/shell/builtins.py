@@ -21,6 +21,7 @@ from classifiers.shell.emit import tell
 from classifiers.shell.payloads import hand_on, run_file, run_text
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import EMPTY, Scope, State, Stream
+from classifiers.shell.streams import printed
 
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
@@ -245,7 +246,30 @@ _QUIET = """unalias let wait hash shopt ulimit umask getopts break continue loca
 bg fg disown complete compgen compopt bind suspend times setopt unsetopt autoload zstyle bindkey emulate zmodload
 compinit rehash"""
 
+
+def _printf(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """``printf -v name`` sets a variable; otherwise it prints."""
+    from classifiers.shell.run import run_program  # noqa: PLC0415 - the two call each other
+
+    if len(words) > 3 and words[1].text == "-v":
+        state.vars[words[2].text] = printed("printf", [w.text for w in words[3:]], None)
+        return EMPTY, True
+    return run_program(ev, words, state, scope, plan)
+
+
+def _coproc(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """``coproc [NAME] command``: a name is upper case by custom and followed by more."""
+    from classifiers.shell.run import run_argv  # noqa: PLC0415 - the two call each other
+
+    rest = words[2:] if len(words) > 2 and words[1].text.isupper() else words[1:]
+    if rest:
+        run_argv(ev, rest, state.copy(), replace(scope, via=(*scope.via, "coproc")), plan)
+    return EMPTY, None
+
+
 BUILTINS: dict[str, Builtin] = {
+    "printf": _printf,
+    "coproc": _coproc,
     **dict.fromkeys(_QUIET.split(), _quiet),
     **dict.fromkeys(("type", "jobs", "dirs", "help", "caller", "whence", "fc"), _says),
     **dict.fromkeys(("cd", "pushd"), _cd),

@@ -27,6 +27,13 @@ Truth = bool | None
 _SECRET = frozenset({Sensitivity.PRIVATE_KEY, Sensitivity.CREDENTIAL, Sensitivity.ENV_SECRET})
 
 
+def is_remote(effect: Effect) -> bool:
+    """Whether what this effect yields was made elsewhere: downloads, sockets, another machine's output."""
+    if effect.domain is Domain.NETWORK:
+        return effect.action in {Verb.RECEIVE, Verb.SEND, Verb.EXECUTE}
+    return effect.action is Verb.RECEIVE
+
+
 def is_secret(effect: Effect) -> bool:
     """Whether what this effect touches is a secret, or the whole environment (which holds some)."""
     if effect.domain is Domain.SECRETS and effect.action is Verb.READ:
@@ -257,7 +264,7 @@ class Evaluator:
 
     def code_flow(self, stream: Stream, sink: int) -> None:
         """``stream`` is executed at effect ``sink``: say where its content came from."""
-        received = [s for s in stream.sources if self.out.effects[s].action is Verb.RECEIVE]
+        received = [s for s in stream.sources if is_remote(self.out.effects[s])]
         for source in received:
             self.out.flow(FlowKind.REMOTE_CODE, source, sink)
         if received:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MAX_DEPTH = 8
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 MAX_STDIN_WORDS = 50
+MAX_LINES = 10
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
 
 
@@ -78,17 +79,19 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
         words.pop(0)
     if len(words) > 1 and words[0].text in {"-c", "-lc"}:  # flock file -c 'script'
         return _shell_words(ev, replace(item, words=tuple(words[1:2])), state, scope)
+    runs = [words]
     if item.to.append == "stdin" or item.to.replace:
-        words = _with_input(ev, words, item, scope)
+        runs = _with_input(ev, words, item, scope)
         scope = replace(scope, stdin=None)
-    if not words:
-        return scope.stdin or Stream(None)
-    local = state if scope.where == "local" else state.copy()
-    stream, _ = run_argv(ev, words, local, scope, plan)
-    return stream
+    out = scope.stdin or Stream(None)
+    for run in runs:
+        if run:
+            local = state if scope.where == "local" else state.copy()
+            out, _ = run_argv(ev, run, local, scope, plan)
+    return out
 
 
-def _with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) -> list[Word]:
+def _with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) -> list[list[Word]]:
     """xargs and parallel: input lines become operands, or replace the token ``-I`` names."""
     text = scope.stdin.text if scope.stdin is not None else None
     lines = text.split() if text is not None and ev.known(text) else None
@@ -97,12 +100,13 @@ def _with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) ->
         ev.mark_streams[mark] = scope.stdin
     token = item.to.replace
     if token and any(token in w.text for w in words[1:]):
-        values = lines[:1] if lines and len(lines) == 1 else [mark]
-        return [w.with_text(w.text.replace(token, values[0])) for w in words]
+        whole = text.strip("\n").split("\n") if text is not None and ev.known(text) else []
+        values = whole if 0 < len(whole) <= MAX_LINES else [mark]
+        return [[w.with_text(w.text.replace(token, value)) for w in words] for value in values]
     if not words:
         return []
     fed = lines if lines is not None and len(lines) <= MAX_STDIN_WORDS else [mark]
-    return [*words, *(Word(t, item.span, glob=t == mark) for t in fed)]
+    return [[*words, *(Word(t, item.span, glob=t == mark) for t in fed)]]
 
 
 def _shell_words(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Stream:

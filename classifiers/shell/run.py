@@ -186,7 +186,7 @@ def _perform(
     printed: list[Stream] = []
     indexes: list[int] = []
     written: list[tuple[Told, int]] = []
-    program = reading.parsed.nodes[0].name
+    program = _program(words[0].text) or reading.parsed.nodes[0].name
     for item in reading.items:
         if isinstance(item, Told):
             index = emit(ev, item, state, scope)
@@ -201,7 +201,7 @@ def _perform(
         else:
             ev.out.hide(item.reason, scope.span(item.span), item.text)
     if reading.reads_stdin is not None:
-        read_stdin(ev, reading.reads_stdin, words, reading.node.name, state, scope, plan)
+        read_stdin(ev, reading.reads_stdin, words, program, state, scope, plan)
     after = list(range(before, len(ev.out.effects)))
     own = list(dict.fromkeys([*indexes, *after]))
     sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
@@ -211,7 +211,11 @@ def _perform(
     if text is None and program == "cat":
         text = _catted(words, state)
     out_sources = tuple(dict.fromkeys((*sources, *(i for i in own if _is_source(ev, i)))))
-    decoded = any(s.decoded for s in inputs) or (text is not None and streams.decodes(program))
+    decoded = (
+        any(s.decoded for s in inputs)
+        or (text is not None and streams.decodes(program))
+        or streams.unpacks(program, [w.text for w in words])
+    )
     if len(printed) == 1 and not indexes:
         return printed[0], None
     archive = program in ARCHIVERS or any(s.archive for s in inputs)
@@ -236,6 +240,8 @@ def _catted(words: Sequence[Word], state: State) -> str | None:
 
 _SOURCES = {
     (Domain.ENVIRONMENT, Verb.READ),
+    (Domain.NETWORK, Verb.SEND),
+    (Domain.NETWORK, Verb.EXECUTE),
     (Domain.NETWORK, Verb.RECEIVE),
     (Domain.SECRETS, Verb.READ),
     (Domain.FILESYSTEM, Verb.READ),

@@ -35,6 +35,20 @@ def decodes(program: str) -> bool:
     return program in _DECODERS
 
 
+def unpacks(program: str, words: Sequence[str]) -> bool:
+    """Whether ``program`` was told to decode, whatever its input: what comes out may be code nobody saw."""
+    options = _DECODE_OPTIONS.get(program)
+    return options is not None and any(w in options or (w[:1] == "-" and w[1:2] != "-" and "d" in w) for w in words[1:])
+
+
+_DECODE_OPTIONS = {
+    "base64": frozenset({"-d", "-D", "--decode"}),
+    "base32": frozenset({"-d", "--decode"}),
+    "openssl": frozenset({"-d"}),
+    "xxd": frozenset({"-r", "-rp", "-pr", "-ps"}),
+}
+
+
 def _echo(args: Sequence[str], _stdin: str | None) -> str | None:
     rest, newline, escapes = list(args), True, False
     while rest and re.fullmatch(r"-[neE]+", rest[0]):
