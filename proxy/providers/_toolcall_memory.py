@@ -71,6 +71,10 @@ class ToolCallMemory:
         found = book["calls"].get(f"{where}\n{key}")
         return found if isinstance(found, dict) else None
 
+    def last_scope(self, key: str) -> str:
+        """The conversation this id was last seen in, "" when unknown."""
+        return str(self._book()["scopes"].get(key) or "")
+
     def keep(self, look: Look, before: dict[str, Any] | None) -> None:
         book, before = self._book(), before or {}
         last = book["scopes"].pop(look.key, "")
