@@ -102,8 +102,9 @@ class Process:
 
 def nginx(folder, port, body, core):
     path = folder / f"nginx-{port}.conf"
+    user = "user root; " if os.geteuid() == 0 else ""  # its worker must read our folder
     path.write_text(
-        f"worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log {folder}/nginx-{port}.log crit;\n"
+        f"{user}worker_processes 1; daemon off; pid {folder}/nginx-{port}.pid; error_log {folder}/nginx-{port}.log crit;\n"
         f"worker_rlimit_nofile 20000; events {{ worker_connections 9000; }}\n"
         f"http {{ access_log off; keepalive_requests 1000000000; keepalive_timeout 600; client_max_body_size 0;\n"
         f"client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; large_client_header_buffers 8 64k;\n{body}\n}}\n"

@@ -36,6 +36,17 @@ class Chunks:
         Returns the index after the last chunk and its trailers, or -1 when the body goes on. Raises BadChunkError.
         """
         end = len(data)
+        if not self.due and not self.line and self.trailer_bytes < 0 and out is None:
+            # one whole chunk in one read, as event streams come
+            m = _SIZE(data, at)
+            if (
+                m
+                and (size := int(m[1], 16))
+                and m.end() + size + 2 == end
+                and data[-2:] == b"\r\n"
+                and m.end() - at < MAX_LINE_BYTES
+            ):
+                return -1
         while at < end:
             if self.due:
                 at = self._data(data, at, end, out)

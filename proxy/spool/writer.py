@@ -13,7 +13,7 @@ import json
 import mmap
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
@@ -26,6 +26,7 @@ HIGH_WATER = 15 / 16  # of the cap: above it captured exchanges stop; what is le
 LOW_WATER = 3 / 4  # capture begins again below it
 LOOK_NS = 20_000_000  # how often a full spool looks whether the analyzer made room
 RETRY_NS = 1_000_000_000  # how long a write that failed is not tried again
+GATHER_BYTES = 128 << 10
 _PACK_PREFIX = fmt.PREFIX.pack
 _PACK_REST = fmt.REST.pack
 _PACK_HEAD = fmt.HEAD_SECTION.pack
@@ -90,7 +91,7 @@ class Writer:
         *,
         offered: Callable[[int, int, int], None] = lambda _exchanges, _bytes_in, _bytes_out: None,
         clock: Callable[[], int] = time.monotonic_ns,
-        write: Callable[[int, bytes], int] = os.write,
+        write: Callable[[int, Sequence[bytes | bytearray]], int] = os.writev,
     ) -> None:
         private_directory(root)
         self.root = root
@@ -188,13 +189,15 @@ class Writer:
             if self._odd:
                 self._count()
             return
-        data = b"".join(parts)
-        parts.clear()
-        self.pending_bytes = 0
+        size, self.pending_bytes = self.pending_bytes, 0
         self._count()
         if self._size >= self.segment_bytes:
             self._roll()
-        why = self._put(data)
+        # joining copies: worth it for many small parts, not for large bodies (0.4 ms a MiB)
+        whole: Sequence[bytes | bytearray] = parts if size > GATHER_BYTES and len(parts) < 1000 else (b"".join(parts),)
+        why = self._put(whole, size)
+        data = b"".join(whole) if why else b""
+        parts.clear()
         if why:
             self._undo(data, why)
         else:
@@ -308,17 +311,17 @@ class Writer:
             },
         )
 
-    def _put(self, data: bytes) -> str:
-        """Write all of it or none; "" or why not."""
+    def _put(self, parts: Sequence[bytes | bytearray], size: int) -> str:
+        """Write all ``size`` bytes of it or none; "" or why not."""
         if self._fd < 0:
             return self._broken
-        if self._others + self._size + len(data) > self.cap_bytes:
+        if self._others + self._size + size > self.cap_bytes:
             return "spool_full"
         try:
-            wrote = self._write(self._fd, data)
+            wrote = self._write(self._fd, parts)
         except OSError as error:
             return f"spool_write_failed: {error.strerror}"
-        if wrote != len(data):
+        if wrote != size:
             try:
                 os.ftruncate(self._fd, self._size)
             except OSError:

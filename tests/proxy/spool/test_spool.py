@@ -280,10 +280,11 @@ def test_above_the_high_water_mark_exchanges_are_counted_instead_and_below_the_l
 
 
 def failing(errors):
-    """os.write that fails as the list says: an errno, or a number of bytes to cut off."""
+    """os.writev that fails as the list says: an errno, or a number of bytes to cut off."""
     queue = list(errors)
 
-    def write(fd, data):
+    def write(fd, parts):
+        data = b"".join(parts)
         step = queue.pop(0) if queue else 0
         if step < 0:
             return os.write(fd, data[:step])
