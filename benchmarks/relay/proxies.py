@@ -174,6 +174,7 @@ def start_onlooker(folder, up, tls, certificate, loop="auto"):
         "spool_dir": str(spool_folder(folder) / f"spool-{port}"),
         "listen": [f"127.0.0.1:{port}"],
         "loop": loop,
+        "spool_cap": 8 << 30,  # nobody reads it here: what is measured is capture, not dropping
     }
     return Process([sys.executable, "-m", "proxy.relay", json.dumps(config)], PROXY_CORE, port)
 

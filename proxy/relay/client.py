@@ -17,7 +17,7 @@ from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.relay.head import MAX_HEAD_BYTES, ORIGIN, request
 from proxy.relay.refusals import REFUSALS, RefusedError, answer
 from proxy.relay.secrets import Blanker
-from proxy.relay.upstream import RESET
+from proxy.relay.upstream import RESET, WRITE_BUFFER_BYTES
 from proxy.spool.format import BODY, HEAD, LAST, OPEN, OVER
 from proxy.spool.writer import open_section
 
@@ -68,6 +68,7 @@ class Client(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self.transport, self.write = transport, transport.write
+        transport.set_write_buffer_limits(WRITE_BUFFER_BYTES)
         sock = transport.get_extra_info("socket")
         self.fd = sock.fileno()
         self.peer = _peer(sock, transport.get_extra_info("peername"))

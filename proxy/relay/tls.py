@@ -100,6 +100,9 @@ class Tls(asyncio.Protocol):
     def resume_reading(self) -> None:
         self._raw.resume_reading()
 
+    def set_write_buffer_limits(self, high: int) -> None:
+        self._raw.set_write_buffer_limits(high)
+
     def get_write_buffer_size(self) -> int:
         return int(self._raw.get_write_buffer_size())
 

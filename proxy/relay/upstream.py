@@ -19,6 +19,7 @@ from proxy.spool.format import BODY, HEAD, LAST, OVER, RESPONSE
 if TYPE_CHECKING:
     from proxy.relay.client import Client
 
+WRITE_BUFFER_BYTES = 512 << 10  # above it the other side is not read; two reads fit, so large bodies do not stutter
 AT_HEAD, LENGTH, CHUNKED, UNTIL_CLOSE, TUNNEL = range(5)
 _BARE_LF = re.compile(rb"(?<!\r)\n").search
 RESET = struct.pack("ii", 1, 0)  # SO_LINGER: closing sends RST
@@ -48,6 +49,7 @@ class Upstream(asyncio.Protocol):
         if self._client is None or self._client.dead:
             transport.abort()
             return
+        transport.set_write_buffer_limits(WRITE_BUFFER_BYTES)
         self._client.connected(self)
 
     def data_received(self, data: bytes) -> None:
