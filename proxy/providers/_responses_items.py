@@ -15,6 +15,8 @@ from proxy.providers._chat_slots import wrapped
 
 Item = dict[str, Any]
 _CLIENT, _PROVIDER = ExecutedBy.CLIENT, ExecutedBy.PROVIDER
+# xAI shows the parts of its own X search as custom tool calls (public notes on its streams, read 2026-11)
+_X_SEARCHES = frozenset({"x_keyword_search", "x_semantic_search", "x_user_search", "x_thread_fetch"})
 _GUESSES = ("arguments", "input", "action", "operation", "code", "queries", "query")
 
 
@@ -165,7 +167,8 @@ def _function(item: Item, kind: str) -> Read:  # noqa: ARG001 - one signature fo
 
 
 def _custom(item: Item, kind: str) -> Read:  # noqa: ARG001 - one signature for the table
-    return "custom", text(item.get("name")), raw(text(item.get("input"))), _CLIENT
+    name = text(item.get("name"))
+    return "custom", name, raw(text(item.get("input"))), _PROVIDER if name in _X_SEARCHES else _CLIENT
 
 
 def _mcp(item: Item, kind: str) -> Read:

@@ -97,11 +97,12 @@ class ResponsesAssembly:
     def _begin(self, body: dict[str, Any]) -> Iterator[Event]:
         if self._batch >= 0 and body.get("id") == self._response_id:
             return
-        yield from self._cut_off()
+        if self._batch >= 0:  # else items came without their response's beginning: a resumed stream
+            yield from self._cut_off()
+            self._told.clear()
+            self._as_told.clear()
         self._batch += 1
         self._response_id = body.get("id")
-        self._told.clear()
-        self._as_told.clear()
         yield Facts(known(response_id=text(body.get("id")), model=text(body.get("model"))))
         if not self._asked and rows(body.get("tools")):
             yield offered(body)
