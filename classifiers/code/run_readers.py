@@ -29,6 +29,8 @@ def shell(site: Site, known: Known) -> Value | None:
     if words is not None:
         return to_surface(site, "shell", {"argv": words}, command)
     text = command.text if command.text is not None else command.shape or spelled(command)
+    if text == "":
+        return None
     if text is not None and text.strip() and not text.lstrip().startswith("$"):
         return to_surface(site, known.roles.get("surface", "shell"), {"command": text}, command)
     site.reader.out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=command.raw or "?", span=site.span, destructive=None)

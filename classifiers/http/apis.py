@@ -35,12 +35,13 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Api:
+    names: frozenset[str]  # hosts spelled out: they come before patterns that cover them
     hosts: tuple[re.Pattern[str], ...]
     rules: tuple[_Rule, ...]
 
 
 def api_effects(method: str, where: Address, body: Any = None) -> list[Effect]:
-    for api in _apis():
+    for api in sorted(_apis(), key=lambda a: where.host not in a.names):
         host = next((m for m in (h.fullmatch(where.host) for h in api.hosts) if m), None)
         if host is None:
             continue
@@ -71,7 +72,11 @@ def _apis() -> tuple[_Api, ...]:
 
 
 def _api(values: dict[str, Any]) -> _Api:
-    return _Api(tuple(re.compile(_host(h)) for h in values["hosts"]), tuple(_rule(rule) for rule in values["rules"]))
+    return _Api(
+        frozenset(values["hosts"]),
+        tuple(re.compile(_host(h)) for h in values["hosts"]),
+        tuple(_rule(rule) for rule in values["rules"]),
+    )
 
 
 def _rule(values: dict[str, Any]) -> _Rule:

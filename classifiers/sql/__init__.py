@@ -11,10 +11,10 @@ from classifiers.effects import Action, OpaqueReason, Surface
 from classifiers.gather import Gather
 from classifiers.sql.dialect import dialect_of, dialects
 from classifiers.sql.place import Place, Site
-from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, statements
+from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, starts_like_sql, statements
 from classifiers.sql.statement import parser, read_statement
 
-__all__ = ["classify_sql", "looks_like_sql"]
+__all__ = ["classify_sql", "looks_like_sql", "starts_like_sql"]
 
 
 def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these names

@@ -53,9 +53,10 @@ def read_tree(tree: Any, site: Site) -> bool:
         reader.write(node)
     for node in tree.find_all(exp.Into):
         reader.made(node)
+    wrote = len(site.out.effects) > before
     reader.calls(tree)
     if kind not in {"Create", "Drop", "Alter", "TruncateTable"} or tree.find(exp.Select) is not None:
-        reader.reads(tree, wrote=len(site.out.effects) > before)
+        reader.reads(tree, wrote=wrote)
     return True
 
 

@@ -63,7 +63,7 @@ class FilesSurface:
         if not operation and "content" in call_parts.values:
             operation = "write"
         rule = _RULES.get(operation)
-        path = call_parts.values.get("path")
+        path = call_parts.values.get("path") or None
         if rule is None or (path is None and rule.default is None):
             return None
         paths = path if isinstance(path, list) else [rule.default if path is None else path]

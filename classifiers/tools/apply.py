@@ -44,10 +44,11 @@ def fits(entry: Entry, arguments: Any) -> int:
     if any(find(arguments, (name,)) is None for name in entry.needs):
         return -1
     names = [*entry.roles.values(), entry.pick, entry.each, *_wrapped(entry)]
-    names += [tuple(hole.key.split("|")) for line in entry.effects or () for hole in template(line).holes]
-    wanted = [n for n in names if n]
+    holes = [hole for line in entry.effects or () for hole in template(line).holes if hole.key != SERVER]
+    wanted = [n for n in (*names, *(tuple(hole.key.split("|")) for hole in holes)) if n]
     present = sum(find(arguments, n) is not None or n[0].startswith(ITEM) for n in wanted)
-    return present if present or not wanted else -1
+    needed = any(names) or any(not hole.optional and hole.default is None for hole in holes)
+    return present if present or not needed else -1
 
 
 def apply(entry: Entry, arguments: Any, caller: Caller) -> Action | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from classifiers.sql import looks_like_sql
+from classifiers.sql import looks_like_sql, starts_like_sql
 from classifiers.tools.arguments import find
 from classifiers.tools.format import Entry, read_entry
 
@@ -115,8 +115,8 @@ def _is_code(arguments: Any, tool: str) -> bool:
 
 
 def _is_sql(arguments: Any, _tool: str) -> bool:
-    text = _text(arguments, "sql|sql_query") or _text(arguments, "statement|query")
-    return text is not None and looks_like_sql(text)
+    named, other = _text(arguments, "sql|sql_query"), _text(arguments, "statement|query")
+    return (named is not None and starts_like_sql(named)) or (other is not None and looks_like_sql(other))
 
 
 def _is_url(arguments: Any, _tool: str) -> bool:
