@@ -28,14 +28,11 @@ _STATEMENT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-_FIRST_WORDS = frozenset(
-    word
-    for words in (
-        "select with insert update delete merge replace create drop alter truncate grant revoke explain describe desc",
-        "show pragma copy call exec execute begin start commit rollback vacuum analyze attach detach load set use refresh",
-        "do kill rename lock comment reindex optimize table values declare unload export backup restore bulk checkpoint",
-    )
-    for word in words.split()
+_FIRST_WORDS = re.compile(
+    r"(?:select|with|insert|update|delete|merge|replace|create|drop|alter|truncate|grant|revoke|explain|desc(?:ribe)?|show"
+    r"|pragma|copy|call|exec(?:ute)?|begin|start|commit|rollback|vacuum|analyze|attach|detach|load|set|use|refresh|do|kill"
+    r"|rename|lock|comment|reindex|optimize|table|values|declare|unload|export|backup|restore|bulk|checkpoint)\b",
+    re.IGNORECASE,
 )
 
 
@@ -60,8 +57,7 @@ def starts_like_sql(text: str) -> bool:
     """True when the first word is one that statements start with: enough for an argument called ``sql``."""
     head = text[:2000]
     blank = _BLANK.match(head)
-    word = re.match(r"[a-z]+", head[blank.end() if blank else 0 :], re.IGNORECASE)
-    return word is not None and word.group().lower() in _FIRST_WORDS
+    return _FIRST_WORDS.match(head, blank.end() if blank else 0) is not None
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
