@@ -43,10 +43,7 @@ _KINDS = (
     *("analysis_failed", "segment", "retention"),
 )
 _STAGES = ("assemble", "session", "classify", "policy", "record", "result")
-_PROTOCOLS = (
-    *("anthropic-messages", "openai-chat", "openai-responses", "gemini", "mcp-http", "ag-ui-sse", "toolcall-schema"),
-    *("claude-code-hooks", "unknown"),
-)
+_PROTOCOLS = ("unknown",)  # the analyzer adds the names of its providers: see proxy/analyzer/figures.py
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition("onlooker_build_info", "gauge", "Always 1.", ("version",)),

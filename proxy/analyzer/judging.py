@@ -106,6 +106,7 @@ class FileJudge:
             "objectives": [_shown(self.objectives, name) for name in self.objectives.by_id],
             "broken_objectives": dict(self.objectives.broken),
             "evictions": self._state.evictions,
+            "rules": [r.rule.id for p in self.policies.policies if p.compiled for r in p.compiled.rules],
             "degraded": degraded,
         }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from proxy.analyzer.figures import figures
 from proxy.analyzer.start import Running
 from proxy.status import status_file, write_status
 
@@ -16,7 +17,7 @@ SESSIONS_SHOWN = 200
 
 def report(running: Running) -> None:
     desk, log = running.desk, running.log
-    _lags(running)
+    figures(running)
     behind = running.tail.behind_bytes()
     desk.metrics.set("onlooker_spool_bytes", behind)
     judge = desk.judge.status()
@@ -35,21 +36,6 @@ def report(running: Running) -> None:
             "metrics": desk.metrics.snapshot(),
         },
     )
-
-
-def _lags(running: Running) -> None:
-    lags = sorted(running.desk.lags_ns)
-    for quantile in (0.5, 0.99):
-        value = lags[min(len(lags) - 1, int(len(lags) * quantile))] / 1e9 if lags else 0.0
-        running.desk.metrics.set("onlooker_analysis_lag_seconds", value, quantile=str(quantile))
-    for kind, count in _evictions(running).items():
-        running.desk.metrics.set("onlooker_state_evictions_total", count, kind=kind)
-
-
-def _evictions(running: Running) -> dict[str, int]:
-    book = running.desk.book
-    calls = sum(s.calls.evicted for s in book.sessions.values())
-    return {**{k: book.evicted[k] for k in ("sessions", "chains")}, "legs": book.legs.evicted, "calls": calls}
 
 
 def _sessions(running: Running) -> list[dict[str, Any]]:
