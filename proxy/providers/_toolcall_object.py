@@ -22,16 +22,9 @@ MAX_DEPTH = 64
 MAX_OBJECTS = 100_000
 LOOK_AHEAD = 400  # containers looked at to tell whose exchange this is
 _DURATION = re.compile(r"-?\d{1,12}(?:\.\d{1,9})?s")
-_MARKS = (
-    "isClientTool",
-    "serverId",
-    "requiresApprovalAt",
-    "clientToolDeadlineAt",
-    "endReason",
-    "executionDuration",
-    "resultJson",
-    "parametersJsonSchema",
-)
+# The schema's own fields. Those of the second group stand in a tool's *definition* as well.
+_OF_A_CALL = ("requiresApprovalAt", "clientToolDeadlineAt", "endReason", "executionDuration", "resultJson")
+_OF_A_TOOL = ("isClientTool", "serverId", "parametersJsonSchema")
 _AROUND = ("conversationKey", "threadId", "runId", "generatedBy", "messageId")
 
 
@@ -44,13 +37,18 @@ class Sight:
 
 
 def is_tool_call(plain: dict[str, Any]) -> bool:
-    """A name with an argument object, or at least two of the schema's own fields."""
-    if isinstance(plain.get("name"), str) and isinstance(plain.get("argumentsJson"), dict):
-        return True
-    marks = sum(plain.get(key) is not None for key in _MARKS)
+    """A name with an argument object or a status of this schema, or two of its own fields, one of them a call's.
+
+    A tool's definition has a name, a server and a schema too: without anything of a call it counts only with an id.
+    """
+    named, ident = isinstance(plain.get("name"), str), isinstance(plain.get("id"), str)
     status = plain.get("status")
-    marks += isinstance(status, str) and status.startswith(PREFIX)
-    return marks >= 2 and (isinstance(plain.get("name"), str) or isinstance(plain.get("id"), str))
+    marked = isinstance(status, str) and status.startswith(PREFIX)
+    if named and (marked or isinstance(plain.get("argumentsJson"), dict)):
+        return True
+    lived = sum(plain.get(key) is not None for key in _OF_A_CALL) + marked
+    told = sum(plain.get(key) is not None for key in _OF_A_TOOL)
+    return lived + told >= 2 and (ident or (named and lived > 0))
 
 
 def sights(value: Any, limit: int = MAX_OBJECTS) -> list[Sight]:

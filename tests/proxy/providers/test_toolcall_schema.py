@@ -327,10 +327,26 @@ def test_a_calls_own_arguments_are_not_searched():
 @pytest.mark.parametrize(
     "thing",
     [
+        {"name": "x", "status": "TOOL_EXECUTION_STATUS_PENDING"},
+        {"id": "1", "serverId": "s", "resultJson": {}},
+        {"name": "x", "serverId": "s", "endReason": "stopped"},
+        {"id": "1", "name": "x", "isClientTool": True, "parametersJsonSchema": {}},
+    ],
+)
+def test_a_call_that_leaves_defaults_out_is_still_one(thing):
+    """protobuf-JSON may omit an empty argument object."""
+    (found,) = calls(exchange("list-something", {}, as_json({"seen": thing})[0]))
+    assert (found.id, found.name, found.arguments) == (thing.get("id"), thing.get("name", ""), None)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
         {"name": "x"},
         {"name": "x", "description": "d", "parametersJsonSchema": {}},
         {"id": "1", "status": "TOOL_EXECUTION_STATUS_PENDING"},
         {"serverId": "s", "name": "x"},
+        {"serverId": "s", "name": "x", "parametersJsonSchema": {}, "description": "a tool, not a call"},
         {"argumentsJson": {"a": 1}},
     ],
 )
