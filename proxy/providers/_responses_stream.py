@@ -135,7 +135,7 @@ class ResponsesAssembly:
         if key in self._told or (again and self._as_told[said] > 0 and kind == "function_call"):
             self._as_told[said] -= 1
             return
-        if self._polled_before(key):
+        if not cut and self._polled_before(key):  # what was cut off may come whole when the stream is resumed
             return
         self._told.add(key)
         self._as_told[said] += 1
@@ -166,9 +166,13 @@ class ResponsesAssembly:
 
     def _polled_before(self, key: str) -> bool:
         """The same response fetched again shows the same items: only the first sight creates a call."""
-        if self._exchange is None or not text(self._response_id) or self._stream:
+        if self._exchange is None or self._stream:
             return False
-        return shown_before(self._exchange, "openai-responses", self._response_id, [key])
+        asked_for = self._exchange.request.path.partition("/responses/")[2].partition("/")[0]
+        response = text(self._response_id) or asked_for
+        if not response:
+            return False
+        return shown_before(self._exchange, "openai-responses", response, [key])
 
 
 def _index(value: Any) -> int:

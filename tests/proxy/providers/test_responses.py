@@ -76,8 +76,18 @@ def test_a_resumed_stream_without_its_beginning_still_has_its_calls():
     assert brief(events) == [("call_1", "run", {"x": 1})]
 
 
-def exchange_get(*events):
-    return exchange(sse(*events, named=True), target="/v1/responses/r?stream=true&starting_after=4", method="GET")
+def test_a_call_cut_off_in_one_stream_comes_whole_in_the_resumed_one():
+    shared = {}
+    broken = responses(created("r"), done(item("fc_0", "call_0")), added(item()), grows("fc_1", '{"x'), shared=shared)
+    assert brief(broken) == [("call_0", "run", {}), ("call_1", "run…", '{"x')]
+    both = (item("fc_0", "call_0"), item(args='{"x":1}'))
+    resumed = exchange_get(done(both[1], 1), completed(*both, id_="r"), shared=shared, id_="later")
+    assert brief(resumed) == [("call_1", "run", {"x": 1})]
+
+
+def exchange_get(*events, **more):
+    target = "/v1/responses/r?stream=true&starting_after=4"
+    return exchange(sse(*events, named=True), target=target, method="GET", **more)
 
 
 @pytest.mark.parametrize("status", ["failed", "incomplete", "cancelled"])
