@@ -288,6 +288,10 @@ class _Interpreter:
                 fields[key] = value
         if "where" in fields:
             fields["where"] = fill(fields["where"], None, self.values)[0] or "unknown"
+        if to.kind == "sql":  # which server and database the statements go to
+            for role, names in (("host", ("host", "h")), ("database", ("dbname", "database", "d", "D"))):
+                given = [v for n in names for v in self.values.get(n, ())]
+                fields[role] = given[0] if given else None
         if to.part:
             words = [w.with_text(FILTERS[to.part](w.text)) for w in words]
         if "{" in to.replace and to.replace != "{}":

@@ -10,7 +10,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from classifiers import paths
 from classifiers.effects import (
@@ -65,7 +65,7 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
     if kind == "http":
         return request(ev, item, state, inner)
     text = item.words[0].text if len(item.words) == 1 else " ".join(w.text for w in item.words)
-    return _surface(ev, kind, text, item.to, item.span, item.words, state, inner)
+    return _surface(ev, kind, text, item.to, item.span, item.words, state, inner, item.fields)
 
 
 def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | None) -> Stream:
@@ -354,13 +354,15 @@ def _surface(
     words: tuple[Word, ...],
     state: State,
     scope: Scope,
+    fields: dict[str, Any] | None = None,
 ) -> Stream:
     """Hand a payload to another surface; without one, or with unknown parts, it is unread."""
     values: dict[str, object] = {kind: text, "cwd": state.context.cwd}
     if kind == "code":
         values["language"] = to.language
     elif kind == "sql":
-        values["dialect"] = to.language
+        server = {k: (fields or {}).get(k) for k in ("host", "database")}
+        values |= {"dialect": to.language, **{k: v for k, v in server.items() if v and ev.known(v)}}
     action = None
     if ev.known(text):
         action = _ask(ev, CallParts(kind, values, {kind: ev.path}, depth=scope.depth), state)

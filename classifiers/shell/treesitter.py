@@ -160,10 +160,14 @@ class _Reader:
                 op = "lifted-word"
             elif target is None and op != "lifted-word":
                 target = self.word(child)
-            else:
+            elif not self.is_descriptor(child):
                 words.append(self.word(child))
         if op not in {"lifted", "lifted-word"}:
             into.append(ir.Redirect(op, fd, target, start))
+
+    def is_descriptor(self, node: Node) -> bool:
+        """A number the grammar took for a word: ``>& file 0>&1`` (its ``>&1`` is the next redirection)."""
+        return self.raw(node).isdigit() and self.between(node.end_byte, node.end_byte + 1) in {"<", ">"}
 
     def here(self, lifted: Lifted) -> ir.HereDoc:
         parts: tuple[ir.Part, ...] = (ir.Lit(lifted.body, quoted=True),)

@@ -123,7 +123,9 @@ def _not_silent(_item: Json, action: Action) -> bool:
 
 
 def _not_harmless(_item: Json, action: Action) -> bool:
-    return alarms(action) or action.destructive is not False
+    """Harmless: everything was read, nothing is lost or raised, and nothing is changed, sent or run."""
+    changes = any(e.action not in {Verb.READ, Verb.RECEIVE} for e in action.effects)
+    return alarms(action) or changes or action.destructive is not False
 
 
 def _calm(_item: Json, action: Action) -> bool:
