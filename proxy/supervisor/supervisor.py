@@ -26,7 +26,8 @@ from proxy.supervisor.part import Part
 from proxy.supervisor.sockets import bind, shown
 
 DRAIN_S = 30.0
-ANALYZER_S = 20.0  # how long the analyzer may take to finish what the relays left it
+ANALYZER_S = 30.0  # how long the analyzer may take to finish what the relays left it
+HANDLER_S = 10.0  # how long an analyzer may take until it handles SIGTERM
 LEFTOVER_S = 5.0  # how long a part of a killed supervisor may take to leave
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 
@@ -247,12 +248,26 @@ class Supervisor:
         self._stop(relays, within + 5.0)
         for sock in self.sockets:
             sock.close()
-        self._stop([p for p in self.others if p.role == "analyzer"], ANALYZER_S)
+        analyzer = [p for p in self.others if p.role == "analyzer"]
+        for part in analyzer:
+            self._await_handler(part)
+        self._stop(analyzer, ANALYZER_S)
         self._stop([p for p in self.others if p.role == "control"], 5.0)
         for name in ("pids.json", "running.json"):
             (self.state / name).unlink(missing_ok=True)
         os.close(self._lock)
         return 0
+
+    def _await_handler(self, part: Part) -> None:
+        """An analyzer that is starting, or was to be started, must hear SIGTERM as "drain", not die of it."""
+        until = time.monotonic() + HANDLER_S
+        while time.monotonic() < until:
+            if part.process is None or part.process.poll() is not None:
+                part.died()
+                part.start(part.argv, ())
+            if _catches(part.pid, signal.SIGTERM):
+                return
+            time.sleep(0.02)
 
     def _stop(self, parts: list[Part], within_s: float) -> None:
         """SIGTERM, wait, SIGKILL what does not leave."""
@@ -300,6 +315,15 @@ def _replace(path: Path, value: object) -> None:
         beside.replace(path)
     except OSError as error:
         sys.stderr.write(f"onlooker: {path}: {error.strerror}\n")
+
+
+def _catches(pid: int | None, number: int) -> bool:
+    """Whether the process handles the signal; True where that cannot be seen."""
+    try:
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    except OSError:
+        return not Path("/proc/self/status").exists()
+    return bool(int(text.partition("SigCgt:")[2].split()[0], 16) >> (number - 1) & 1)
 
 
 def _is_relay(pid: int) -> bool:

@@ -1,10 +1,22 @@
 """An upstream of its own process: ``python upstream.py PORT``. Answers each head with the path as body, twenty times over.
 
-``/sse…``: a chunked event stream; a request to ``/tick`` sends one event to all of them. ``/slow/…``: an answer in two halves.
+``/sse…``: a chunked event stream; a request to ``/tick`` sends one event to all of them. ``/slow/…``: an answer in two halves. ``/v1/chat/completions?n=…``: a tool call.
 """
 
 import asyncio
+import json
 import sys
+
+
+def chat(number):
+    """A chat completion with one tool call, its id made of the path's number."""
+    call = {"id": f"call_{number}", "type": "function", "function": {"name": "Bash", "arguments": '{"command":"ls"}'}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    body = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1, "model": "m"}
+    body["choices"] = [{"index": 0, "message": message, "finish_reason": "tool_calls"}]
+    raw = json.dumps(body).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    return head % len(raw) + raw
 
 
 class Answer(asyncio.Protocol):
@@ -17,7 +29,11 @@ class Answer(asyncio.Protocol):
     def data_received(self, data):
         self.held += data
         while b"\r\n\r\n" in self.held:
-            head, _, self.held = self.held.partition(b"\r\n\r\n")
+            head, _, rest = self.held.partition(b"\r\n\r\n")
+            size = int(head.lower().partition(b"content-length:")[2].split(b"\r")[0] or 0)
+            if len(rest) < size:
+                return
+            self.held = rest[size:]
             self.answer(head.split(b" ")[1])
 
     def answer(self, path):
@@ -31,6 +47,9 @@ class Answer(asyncio.Protocol):
         if path.startswith(b"/tick"):
             for one in Answer.streams:
                 one.write(b"E\r\ndata: event-1\n\r\n")
+        if path.startswith(b"/v1/chat/completions"):
+            write(chat(path.rpartition(b"=")[2].decode()))
+            return
         body = path * 20
         reply = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         if path.startswith(b"/slow"):

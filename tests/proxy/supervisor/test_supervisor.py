@@ -12,7 +12,7 @@ import time
 import pytest
 
 WAIT_S = 15.0
-STAY = [sys.executable, "-c", "import time; time.sleep(600)"]
+STAY = [sys.executable, "-c", "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(0)); time.sleep(600)"]
 
 
 def upstream():
@@ -202,7 +202,7 @@ def test_relays_outlive_a_killed_supervisor_and_the_next_one_takes_the_port_over
 
 def test_sighup_is_passed_on(supervised, tmp_path):
     mark = tmp_path / "mark"
-    code = f"import signal,time; signal.signal(1, lambda *a: open({str(mark)!r}, 'w').close()); open({str(mark) + 'up'!r}, 'w'); time.sleep(600)"
+    code = f"import signal,sys,time; signal.signal(15, lambda *a: sys.exit(0)); signal.signal(1, lambda *a: open({str(mark)!r}, 'w').close()); open({str(mark) + 'up'!r}, 'w'); time.sleep(600)"
     s = supervised(commands={"analyzer": [sys.executable, "-W", "ignore", "-c", code]})
     s.until((tmp_path / "markup").exists)
     s.process.send_signal(signal.SIGHUP)
