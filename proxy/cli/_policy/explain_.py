@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,8 +25,11 @@ from policies.state import SessionState
 from policies.stored import actions, subject_of_record
 from policies.verdict import Subject
 from proxy.cli._policy.show import BAD_FILE, show
+from proxy.config import DEFAULT_STATE
+from proxy.explain.find import find
 
 STARTER = "onlooker:starter"
+_ID = re.compile(r"[\w.-]+:[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Asked:
 @click.option("--objective", "objective", metavar="FILE", help="Judge under this objective.")
 @click.option("--rule", "rules", multiple=True, metavar="ID", help="Show this rule, whatever it said.")
 @click.option("--log", "logs", multiple=True, metavar="PATH", help="Where RECORD-ID is looked for.")
-@click.option("--state", metavar="DIR", help="The same for a state directory.")
+@click.option("--state", metavar="DIR", help="Its state directory.")
 @click.option("--cwd", help="Where the command runs.")
 @click.option("--home", help="Whose home ~ is.")
 @click.option("--tool", default="Bash", show_default=True, help="The tool the command is given to.")
@@ -60,8 +64,10 @@ def COMMAND(  # noqa: N802, PLR0917 - click names them
     as_json: bool,
 ) -> None:
     """Show each rule concerned as a tree: every leaf true, false or unknown, and what would change the answer."""
-    places = [*logs, *([state] if state else [])]
-    asked = _recorded(what, places) if places else _command(" ".join(what), tool, Context(cwd=cwd, home=home))
+    if logs or state or (len(what) == 1 and _ID.fullmatch(what[0])):
+        asked = _recorded(what[0], list(logs), state)
+    else:
+        asked = _command(" ".join(what), tool, Context(cwd=cwd, home=home))
     policy_set = load(policies or (STARTER,))
     broken = [d for p in policy_set.policies if p.compiled is None for d in p.found if d.level == "error"]
     if broken:
@@ -83,19 +89,22 @@ def _command(command: str, tool: str, context: Context) -> Asked:
     return Asked(Subject(action, known, datetime.now(UTC)), command)
 
 
-def _recorded(what: tuple[str, ...], places: list[str]) -> Asked:
-    wanted = what[0]
+def _recorded(wanted: str, logs: list[str], state: str | None) -> Asked:
+    """From log files, or by id from a state directory, its runs and its last scan."""
+    folder = Path(state or DEFAULT_STATE).expanduser()
     try:
-        for record, _ in actions(places):
-            if record is not None and (record.get("id") == wanted or str(record.get("seq")) == wanted):
-                arguments = (record.get("call") or {}).get("arguments")
-                text = arguments.get("command") if isinstance(arguments, dict) else None
-                return Asked(subject_of_record(record)[0], text if isinstance(text, str) else None)
+        found = find(folder, wanted) if not logs else None
+        records = [found.record] if found is not None else [r for r, _ in actions(logs) if r is not None]
     except (OSError, ValueError) as error:
         click.echo(f"onlooker: {error}", err=True)
         sys.exit(BAD_FILE)
-    click.echo(f"onlooker: no action {wanted} in {', '.join(places)}", err=True)
-    sys.exit(2)
+    for record in records:
+        if found is not None or wanted in {record.get("id"), str(record.get("seq"))}:
+            arguments = (record.get("call") or {}).get("arguments")
+            text = arguments.get("command") if isinstance(arguments, dict) else None
+            return Asked(subject_of_record(record)[0], text if isinstance(text, str) else None)
+    click.echo(f"onlooker: no action {wanted} in {', '.join(logs) or folder}", err=True)
+    sys.exit(BAD_FILE)
 
 
 def _bound(file: str) -> Binding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import click
 
@@ -14,15 +15,23 @@ from policies.stored import actions, subject_of_record
 from policies.suggest import MIN_CALLS, Seen, TooFewError, draft, draft_exceptions, generalised, learn
 from policies.verdict import Result, Subject
 from proxy.cli._policy.show import BAD_FILE
+from proxy.config import DEFAULT_STATE
 
 
 @click.command("suggest")
-@click.argument("logs", nargs=-1, required=True, metavar="LOGS…")
+@click.argument("logs", nargs=-1, metavar="LOGS…")
+@click.option("--from-scan", is_flag=True, help="Learn from what onlooker scan reviewed last.")
+@click.option("--state", metavar="DIR", default=DEFAULT_STATE, show_default=True, help="Where the scan's log lies.")
 @click.option("--id", "ident", default="draft", show_default=True, help="Id of the drafted objective.")
 @click.option("--min-calls", type=click.IntRange(1), default=MIN_CALLS, show_default=True)
 @click.option("--exceptions-for", "policy", metavar="POLICY", help="Draft exceptions of this policy's rules instead.")
-def COMMAND(logs: tuple[str, ...], ident: str, min_calls: int, policy: str | None) -> None:  # noqa: N802 - click names it
+def COMMAND(  # noqa: N802, PLR0917 - click names them
+    logs: tuple[str, ...], from_scan: bool, state: str, ident: str, min_calls: int, policy: str | None
+) -> None:
     """Draft an objective's scope (or a policy's exceptions) from the actions of LOGS. Read it before using it."""
+    logs = (*logs, str(Path(state).expanduser() / "scan")) if from_scan else logs
+    if not logs:
+        raise click.UsageError("give LOGS, or --from-scan")
     try:
         subjects = _subjects(logs)
         text = draft(learn(subjects), ident, min_calls) if policy is None else _exceptions(subjects, policy, min_calls)
