@@ -20,7 +20,7 @@ RESULTS = tuple(str(r) for r in Result)
 VERDICTS = tuple(str(v) for v in Verdict)
 GROUPS = tuple(sorted({name.split(".", 1)[0] for name in FIELDS} - {"effect"}))
 STEP_KEYS = ("tool", "effects", "complete", "flows", "at", "server", "cwd", "home", "surface", "claimed")
-CALL_KEYS = ("tool", "arguments", "server", "shell")
+CALL_KEYS = ("tool", "arguments", "server", "shell", "cwd", "home")
 SHAPES = ("call", "action", "actions", "calls")
 
 
@@ -67,6 +67,10 @@ def _step(notes: Notes, step: Any, path: Path, *, call: bool) -> dict[str, Any]:
         inner = step if call else step["call"]
         if not isinstance(inner.get("tool"), str):
             notes.error("a call names its 'tool'", *path, code="missing")
+        place = path if call else (*path, "call")
+        for key in inner:
+            if key not in CALL_KEYS and f"call.{key}" not in FIELDS and key not in {"approval", "definition"}:
+                notes.error(unknown_key(key, CALL_KEYS), *place, key, key=True, code="key")
         rest = {} if call else {k: v for k, v in step.items() if k != "call"}
         return {**rest, "call": inner}
     for key, value in step.items():

@@ -14,6 +14,7 @@ from typing import Any
 from classifiers.call import ToolCall
 from classifiers.context import Context
 from classifiers.effects import Action, Breadth, Effect, Flow, FlowKind, Opaque, OpaqueReason, Reversibility, Surface
+from policies.check_tests import CALL_KEYS
 from policies.evaluate import Compiled
 from policies.model import Rule, Test
 from policies.outcome import Outcome
@@ -31,6 +32,7 @@ _UNSAID: dict[str, Any] = {
     "where": "unknown",
     "filtered": False,
 }
+LIBRARY = "onlooker:"
 _NOT_FIELDS = {"tool", "effects", "complete", "flows", "at", "server", "cwd", "home", "surface", "claimed"}
 
 
@@ -55,12 +57,12 @@ def subject_of(step: dict[str, Any], base: datetime = BASE, seq: int = 0) -> Sub
         if key not in _NOT_FIELDS and not (key == "call" and call is not None):
             _flatten(key, value, values)
     if call is not None:
-        extra = {k: v for k, v in call.items() if k not in {"tool", "arguments", "server", "shell"}}
+        extra = {k: v for k, v in call.items() if k not in CALL_KEYS}
         _flatten("call", extra, values)
     source = call or step
     values.setdefault("call.name", source.get("tool"))
     values.setdefault("call.server", source.get("server"))
-    values.setdefault("session.home", step.get("home"))
+    values.setdefault("session.home", source.get("home") or step.get("home"))
     if instant(step.get("at")) is None:
         values[TIMELESS] = True
     action = _classify(call, step) if call is not None else _action(step)
@@ -84,7 +86,8 @@ def _classify(call: dict[str, Any], step: dict[str, Any]) -> Action:
     from classifiers import classify  # noqa: PLC0415 - parsers and knowledge load only when a test needs them
 
     wire = ToolCall(name=call["tool"], arguments=call.get("arguments"), arguments_valid=True, server=call.get("server"))
-    return classify(wire, Context(cwd=step.get("cwd"), home=step.get("home"), shell=call.get("shell")))
+    cwd, home = (call.get(k) or step.get(k) for k in ("cwd", "home"))
+    return classify(wire, Context(cwd=cwd, home=home, shell=call.get("shell")))
 
 
 def _action(step: dict[str, Any]) -> Action:
@@ -127,13 +130,18 @@ def agrees(expected: str, got: Result) -> bool:
 
 
 def failing(compiled: Compiled, only: Iterable[str] | None = None) -> list[Failure]:
-    """Every inline test of the policy (or of these rules) that does not come out as written."""
+    """Every inline test of the policy's own rules (or of these) that does not come out as written."""
     wanted = None if only is None else set(only)
-    out: list[Failure] = []
-    for item in compiled.rules:
-        if wanted is None or item.rule.id in wanted:
-            out += [f for t in item.rule.tests if (f := run(compiled, item.rule, t))]
-    return out
+    rules = own_rules(compiled) if wanted is None else [c.rule for c in compiled.rules if c.rule.id in wanted]
+    return [f for rule in rules for t in rule.tests if (f := run(compiled, rule, t))]
+
+
+def own_rules(compiled: Compiled) -> list[Rule]:
+    """The policy's rules without the shipped library's: their tests hold with the lists they ship with, not others."""
+    rules = [c.rule for c in compiled.rules]
+    if compiled.policy.name == LIBRARY + "starter":
+        return rules
+    return [r for r in rules if not r.at.startswith(LIBRARY)]
 
 
 def run(compiled: Compiled, rule: Rule, test: Test) -> Failure | None:

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 import click
 
 from policies.evaluate import Compiled
-from policies.inline import Failure, run
+from policies.inline import Failure, own_rules, run
 from policies.model import Rule, Test
 from policies.source import gather
 from proxy.cli._policy.show import BAD_FILE, show
@@ -31,7 +31,7 @@ class Ran:
 @click.option("--min", "minimum", type=click.IntRange(0, 100), help="Fail below this percentage of rules tested.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write results as JUnit XML.")
 def COMMAND(files: tuple[str, ...], coverage: bool, minimum: int | None, junit: Path | None) -> None:  # noqa: N802 - click names it
-    """Run inline tests. Exit 1 when an expectation fails or coverage is below --min, 3 when a file is wrong."""
+    """Run the inline tests of the files' own rules. Exit 1 when an expectation fails or coverage is below --min, 3 when a file is wrong."""
     ran: list[Ran] = []
     rules: list[Rule] = []
     for file in files:
@@ -40,7 +40,7 @@ def COMMAND(files: tuple[str, ...], coverage: bool, minimum: int | None, junit: 
             show(made.errors, "text")
             sys.exit(BAD_FILE)
         compiled = Compiled(made.policy)
-        rules += [c.rule for c in compiled.rules]
+        rules += own_rules(compiled)
         ran += _run(compiled)
     failures = [r.failure for r in ran if r.failure is not None]
     for failure in failures:
@@ -57,9 +57,9 @@ def COMMAND(files: tuple[str, ...], coverage: bool, minimum: int | None, junit: 
 
 
 def _run(compiled: Compiled) -> Iterator[Ran]:
-    for item in compiled.rules:
-        for test in item.rule.tests:
-            yield Ran(item.rule, test, run(compiled, item.rule, test))
+    for rule in own_rules(compiled):
+        for test in rule.tests:
+            yield Ran(rule, test, run(compiled, rule, test))
 
 
 def _coverage(rules: list[Rule]) -> None:
