@@ -31,7 +31,10 @@ class Ran:
 @click.option("--min", "minimum", type=click.IntRange(0, 100), help="Fail below this percentage of rules tested.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write results as JUnit XML.")
 def COMMAND(files: tuple[str, ...], coverage: bool, minimum: int | None, junit: Path | None) -> None:  # noqa: N802 - click names it
-    """Run the inline tests of the files' own rules. Exit 1 when an expectation fails or coverage is below --min, 3 when a file is wrong."""
+    """Run the inline tests of the files' own rules.
+
+    Exit 1 when an expectation fails or coverage is below --min, 3 when a file is wrong.
+    """
     ran: list[Ran] = []
     rules: list[Rule] = []
     for file in files:
