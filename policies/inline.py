@@ -33,6 +33,7 @@ _UNSAID: dict[str, Any] = {
     "filtered": False,
 }
 LIBRARY = "onlooker:"
+PATIENT_MS = 5_000.0  # a test on a busy machine is not a hot path
 _NOT_FIELDS = {"tool", "effects", "complete", "flows", "at", "server", "cwd", "home", "surface", "claimed"}
 
 
@@ -87,7 +88,7 @@ def _classify(call: dict[str, Any], step: dict[str, Any]) -> Action:
 
     wire = ToolCall(name=call["tool"], arguments=call.get("arguments"), arguments_valid=True, server=call.get("server"))
     cwd, home = (call.get(k) or step.get(k) for k in ("cwd", "home"))
-    return classify(wire, Context(cwd=cwd, home=home, shell=call.get("shell")))
+    return classify(wire, Context(cwd=cwd, home=home, shell=call.get("shell"), max_ms=PATIENT_MS))
 
 
 def _action(step: dict[str, Any]) -> Action:

@@ -72,7 +72,7 @@ def play(file: Path) -> Iterator[Step]:
     assert objective is not None
     assert not found, found
     bound = Binding(objective, "launcher", "path_segment", None, objective.id)
-    context = Context(cwd=script["cwd"], home=script["home"], workspace=script["cwd"])
+    context = Context(cwd=script["cwd"], home=script["home"], workspace=script["cwd"], max_ms=5_000)
     fields = {
         "session.id": script["session"],
         "session.strength": "strong",

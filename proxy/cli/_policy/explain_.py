@@ -19,6 +19,7 @@ from policies.assess import Assessment, assess_bound
 from policies.bind import NONE, Binding
 from policies.evaluate import Compiled
 from policies.explain import Node, advice, explain, lines, show_effect
+from policies.inline import PATIENT_MS
 from policies.objectives import read
 from policies.policy_set import load
 from policies.state import SessionState
@@ -67,7 +68,7 @@ def COMMAND(  # noqa: N802, PLR0917 - click names them
     if logs or state or (len(what) == 1 and _ID.fullmatch(what[0])):
         asked = _recorded(what[0], list(logs), state)
     else:
-        asked = _command(" ".join(what), tool, Context(cwd=cwd, home=home))
+        asked = _command(" ".join(what), tool, Context(cwd=cwd, home=home, max_ms=PATIENT_MS))
     policy_set = load(policies or (STARTER,))
     broken = [d for p in policy_set.policies if p.compiled is None for d in p.found if d.level == "error"]
     if broken:

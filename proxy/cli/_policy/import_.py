@@ -9,8 +9,10 @@ import click
 
 from classifiers import classify
 from classifiers.call import ToolCall
+from classifiers.context import Context
 from classifiers.effects import Action
 from policies.importers import SOURCES
+from policies.inline import PATIENT_MS
 from proxy.cli._policy.show import BAD_FILE
 
 
@@ -39,4 +41,4 @@ def COMMAND(source: str, file: Path, objective: Path | None, policy: Path | None
 
 
 def _classify(command: str) -> Action:
-    return classify(ToolCall("Bash", {"command": command}, arguments_valid=True))
+    return classify(ToolCall("Bash", {"command": command}, arguments_valid=True), Context(max_ms=PATIENT_MS))
