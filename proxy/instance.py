@@ -88,7 +88,13 @@ class Instance:
                 start_new_session=True,  # the terminal's Ctrl-C is for the command, not for its watcher
             )
         assert process.stdout is not None
-        line = process.stdout.readline()
+        try:
+            line = process.stdout.readline()
+        except BaseException:  # somebody gave up waiting: nobody else would end it
+            process.terminate()
+            process.wait()
+            process.stdout.close()
+            raise
         try:
             ready = json.loads(line)
         except ValueError:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
@@ -61,14 +63,16 @@ def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet
     profile = profile_of(command)
     pointing = point(profile, os.environ, Path.home(), address_of(config.listen, segment))
     config = replace(config, routes={**config.routes, **pointing.routes})
+    for number in (signal.SIGTERM, signal.SIGHUP):  # before the command runs they end us, our instance with us
+        signal.signal(number, _leave)
     try:
         instance = Instance.start(config)
     except (InstanceError, OSError) as error:
         click.echo(f"onlooker: cannot start: {error}", err=True)
         return OUR_FAILURE
-    instance.wait_analyzer(PEERS_S)
     environment = {**os.environ, **pointing.variables}
     try:
+        instance.wait_analyzer(PEERS_S)
         code = run_command((command[0], *pointing.arguments, *command[1:]), environment)
     except OSError as error:
         click.echo(f"onlooker: {command[0]}: {error.strerror}", err=True)
@@ -78,6 +82,10 @@ def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet
     if not quiet:
         _report(instance)
     return code
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _report(instance: Instance) -> None:

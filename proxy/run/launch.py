@@ -17,19 +17,26 @@ _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, sig
 
 def run_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Raises OSError when the command cannot be started."""
+    child: subprocess.Popen[bytes] | None = None
+    early: list[int] = []  # what arrived before there was anybody to pass it on to
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if child is None:
+            early.append(number)
+        else:
+            child.send_signal(number)
+
     before = {s: signal.getsignal(s) for s in (*_TERMINAL, *_PASSED_ON)}
     for number in _TERMINAL:
         signal.signal(number, lambda *_: None)  # a handler, not SIG_IGN: ignored signals are inherited
+    for number in _PASSED_ON:
+        signal.signal(number, pass_on)
     try:
         child = subprocess.Popen(list(command), env=dict(environment))
-
-        def pass_on(number: int, _frame: FrameType | None) -> None:
-            child.send_signal(number)
-
-        for number in _PASSED_ON:
-            signal.signal(number, pass_on)
+        for arrived in early:
+            child.send_signal(arrived)
         code = child.wait()
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for kept, handler in before.items():
+            signal.signal(kept, handler)
     return 128 - code if code < 0 else code

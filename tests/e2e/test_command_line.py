@@ -172,6 +172,21 @@ def test_run_passes_a_signal_on_to_its_command(tmp_path):
     assert (process.returncode, out) == (5, "got it\n")
 
 
+def test_run_ended_while_it_starts_leaves_nothing_behind(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "proxy", "run", "--state", str(tmp_path), "--", "sleep", "30"],
+        stderr=subprocess.DEVNULL,
+        env=ENV,
+    )
+    until = time.monotonic() + 20
+    while not list(tmp_path.glob("runs/*/supervisor.lock")):
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    process.terminate()
+    assert process.wait(60) in {143, -signal.SIGTERM}
+    assert not list(tmp_path.glob("runs/*/pids.json"))
+
+
 def test_run_says_when_its_command_is_not_there(tmp_path):
     done = onlooker("run", "--state", str(tmp_path), "--", "no-such-program")
     assert done.returncode == 127
