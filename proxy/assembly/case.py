@@ -19,18 +19,27 @@ Feed = Callable[[ExchangeAssembler, bytes], Iterator[Event]]
 _SIDES = {"client": Side.REQUEST, "server": Side.RESPONSE}
 
 
-def assemble_case(folder: Path, *, detect: bool = False, shared: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The folder's exchanges, assembled: {api, calls, results, unread}."""
+def assemble_case(folder: Path, *, detect: bool = False) -> dict[str, Any]:
+    """The folder's exchanges, assembled: {api, calls, context, results, unread}."""
     meta = json_object(folder / "meta.json")
-    memory: dict[str, Any] = {} if shared is None else shared
+    events, apis = _session(folder, meta, None if detect else meta.get("wire_api") or meta.get("api"))
+    found = next((api for api in reversed(apis) if api is not None), None)
+    if found is not None and None in apis:  # requests of one session speak one api, those without a reply too
+        events, _ = _session(folder, meta, found)
+    return {"api": found, **rendered(events)}
+
+
+def _session(folder: Path, meta: dict[str, Any], api: str | None) -> tuple[list[Event], list[str | None]]:
+    """Events of all exchanges in order, and the api each was read as."""
+    memory: dict[str, Any] = {}
     events: list[Event] = []
-    api: str | None = None
+    apis = []
     told = _Told()
-    for exchange, body in exchanges(folder, meta, None if detect else meta.get("wire_api") or meta.get("api")):
+    for exchange, body in exchanges(folder, meta, api):
         assembler = ExchangeAssembler(exchange, memory)
         events += told.new(replay(assembler, body, exchange.request_json))
-        api = assembler.api or api
-    return {"api": api, **rendered(events)}
+        apis.append(assembler.api)
+    return events, apis
 
 
 class _Told:

@@ -20,6 +20,9 @@ from proxy.wire.json_text import dump
 _HOP = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
+_ENVELOPE = frozenset({"method", "path", "headers", "body"})  # else the line is the body itself
+
+
 class BadCaseError(Exception):
     """The folder is not a case; the message says what is missing or wrong."""
 
@@ -65,7 +68,7 @@ def _line(path: Path, number: int, line: str) -> dict[str, Any]:
         raise BadCaseError(f"{path}:{number}: not JSON: {error}") from None
     if not isinstance(value, dict):
         raise BadCaseError(f"{path}:{number}: a {type(value).__name__}; expected an object")
-    return value
+    return value if value.keys() & _ENVELOPE else {"body": value}
 
 
 def _response_head(reply: dict[str, Any]) -> Head:

@@ -44,8 +44,10 @@ def raw(text: str) -> dict[str, Any]:
 
 def ident(*values: Any) -> str | int | None:
     """The first of ``values`` that can be an id or an index: text or a whole number; "" only when nothing else is."""
-    kept = [v for v in values if isinstance(v, (str, int)) and not isinstance(v, bool)]
-    return next((v for v in kept if v != ""), kept[0] if kept else None)
+    for value in values:
+        if (type(value) is str and value) or type(value) is int:
+            return value
+    return "" if "" in values else None
 
 
 def by_flag(value: Any) -> Outcome:

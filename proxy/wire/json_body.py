@@ -10,7 +10,7 @@ import re
 
 from proxy.exchange import Exchange, Side
 from proxy.wire import Frame
-from proxy.wire.json_text import parse
+from proxy.wire.json_text import NOT_UTF_8, parse
 
 BODY_CAP = 64 << 20
 QUIET_FROM = 1 << 20  # bodies above this are looked through for a mark of tool traffic before they are parsed
@@ -62,6 +62,8 @@ class JsonDecoder:
             self.skipped_events, self.skipped_bytes = 1, len(body)
             return []
         value, error = parse(_as_utf8(body, self._charset))
+        if error == NOT_UTF_8:  # clients put U+FFFD there and go on
+            value, error = parse(body.decode("utf-8", "replace"))
         if error is None:
             return [Frame(value, whole=True, side=self._side, size_bytes=len(body))]
         lines = [(parse(line), len(line)) for line in body.split(b"\n") if line.strip()]
@@ -148,15 +150,11 @@ def _element(raw: bytes, side: Side) -> Frame:
 
 
 def _as_utf8(body: bytes, charset: str) -> bytes:
-    """UTF-8 bytes without BOM; JSON is UTF-8 unless the label or a BOM says otherwise, bad bytes become U+FFFD."""
+    """UTF-8 bytes without BOM; JSON is UTF-8 unless the label or a BOM says otherwise."""
     marks = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
     charset = next((name for mark, name in marks if body.startswith(mark)), charset)
     body = body.removeprefix(b"\xef\xbb\xbf")
     if charset == "utf-8":
-        try:
-            body.decode()
-        except UnicodeDecodeError:
-            return body.decode("utf-8", "replace").encode()
         return body
     try:
         return body.decode(charset, "replace").encode("utf-8", "replace")

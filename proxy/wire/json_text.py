@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import orjson
 
 DEPTH_CAP = 200
+NOT_UTF_8 = "not UTF-8"
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LONG_RUN = b"0" * 19
 
@@ -81,5 +82,5 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return f"nested deeper than {DEPTH_CAP}"
     if isinstance(error, UnicodeDecodeError):
-        return "not UTF-8"
+        return NOT_UTF_8
     return str(error)[:120]

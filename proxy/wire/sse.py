@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from proxy.exchange import Exchange, Side
 from proxy.wire import Frame
-from proxy.wire.json_text import parse
+from proxy.wire.json_text import NOT_UTF_8, parse
 
 EVENT_CAP = 64 << 20
 _END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
@@ -118,7 +118,7 @@ def _frame(data: bytes, name: str, side: Side, size: int) -> Frame:
     if data.lstrip()[:1] not in (b"{", b"[") or data.strip() == b"[DONE]":
         return Frame(data.decode("utf-8", "replace"), name, side=side, size_bytes=size)
     value, error = parse(data)
-    if error == "not UTF-8":  # clients put U+FFFD there and go on
+    if error == NOT_UTF_8:  # clients put U+FFFD there and go on
         value, error = parse(data.decode("utf-8", "replace"))
     value = data.decode("utf-8", "replace") if error else value
     return Frame(value, name, error=error, side=side, size_bytes=size)

@@ -114,6 +114,13 @@ def test_a_session_of_several_requests_prints_each_result_once(tmp_path):
     ]
 
 
+def test_a_line_may_be_the_body_itself(tmp_path):
+    line = session(
+        tmp_path, {"messages": [called("a"), told("a")]}, turn(called("a"), told("a"), called("b"), told("b"))
+    )
+    assert [r["id"] for r in line["results"]] == ["a", "b"]
+
+
 def test_an_id_used_again_in_a_later_round_is_another_result(tmp_path):
     first, again = [called("s:0"), told("s:0")], [called("s:0"), told("s:0")]
     assert len(session(tmp_path, turn(*first), turn(*first, *again))["results"]) == 2

@@ -91,3 +91,7 @@ def test_two_hundred_levels_are_fine():
 
 def test_duplicate_keys_are_named():
     assert duplicate_keys('{"a":1,"b":{"c":1,"c":2},"a":2}') == ("c", "a")
+
+
+def test_bytes_that_are_not_utf_8_become_replacement_characters_as_in_clients():
+    assert read(JsonDecoder(Side.RESPONSE), [b'{"a":"x\xff\xc3"}'])[0] == ({"a": "x\ufffd\ufffd"}, True, None)
