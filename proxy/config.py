@@ -104,6 +104,17 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value
 
 
+def _agents(value: Any) -> dict[str, Any]:
+    """Known agents by name or glob; a text profile must be one there is."""
+    from proxy.assembly.text_actions import profiles  # noqa: PLC0415 - most configurations name no agents
+
+    for name, entry in _mapping(value).items():
+        profile = entry.get("text_actions") if isinstance(entry, dict) else None
+        if profile is not None and profile not in profiles():
+            raise WrongValueError(f"{name}: text_actions {profile!r}; expected {' or '.join(profiles())}")
+    return _mapping(value)
+
+
 def _names(value: Any) -> tuple[str, ...]:
     items = value if isinstance(value, list) else [value]
     if not all(isinstance(i, str) for i in items):
@@ -165,7 +176,7 @@ _KEYS: Mapping[str, Any] = {
     "spool": {"dir": _text, "cap": size_bytes, "overflow": _boolean},
     "session": {"idle": duration_s},
     "retention": {"max_age": duration_s, "max_bytes": size_bytes},
-    "agents": _mapping,
+    "agents": _agents,
     "sinks": _sinks,
     "upstream_ca": _text,
     "allow_remote": _boolean,

@@ -60,6 +60,9 @@ class Exchange:
     websocket: bool = False
     pipe: bool = False  # a child's standard streams: both bodies are lines of one conversation
     declared_api: str | None = None  # a case folder may say it; never set on live traffic
+    text_patterns: tuple[
+        str, ...
+    ] = ()  # what counts as an action in the model's text (proxy/assembly/text_actions.yaml)
     fingerprints: dict[str, str] = field(default_factory=dict)  # header or query name -> keyed HMAC
     # What assemblies remember across exchanges (an upsert by id, a result on another connection), JSON values only.
     # The driver hands every exchange of one analyzer the same mapping; alone, an exchange has its own.

@@ -13,10 +13,12 @@ from audit.record import Around
 from proxy.analyzer.calls import failed
 from proxy.analyzer.desk import Desk
 from proxy.analyzer.events import apply_events, end_of_exchange
+from proxy.analyzer.fields import agent_entry
 from proxy.analyzer.guard import StageFailedError
 from proxy.analyzer.heads import parse_head
 from proxy.analyzer.tracked import Tracked
 from proxy.assembly import ExchangeAssembler
+from proxy.assembly.text_actions import coverage, patterns_of
 from proxy.events import Event
 from proxy.exchange import Exchange, Side
 from proxy.sessions.identity import identify
@@ -60,6 +62,8 @@ class Analyzer:
                 self._opened(event)
             case _:
                 self._of_exchange(event)
+                if isinstance(event, HeadSeen) and event.side is Side.REQUEST:
+                    self._text_profile((event.writer, event.exchange))
 
     def end_idle(self, now_s: float) -> None:
         for session, reason in self.desk.book.idle(now_s):
@@ -69,7 +73,9 @@ class Analyzer:
         judged = self.desk.judge.session_ended(session.id)
         src = {"writer": "session", "exchange": session.id, "ordinal": int(session.started_at * 1000)}
         around = Around(session=session.to_record(), origin=self.desk.origin, src=src)
-        summary = {**session.summary(), **judged}
+        known = agent_entry(session.agent, self.desk.config.agents) or {}
+        text = {"text_actions": coverage(session.agent, known.get("text_actions"))}
+        summary = {**session.summary(), **text, **judged}
         self.desk.writer.write(record.session_end(around=around, summary=summary, reason=reason))
 
     def end_all(self, reason: str) -> None:
@@ -113,6 +119,13 @@ class Analyzer:
             tracked.applied, tracked.turned = before["applied"], before["turned"]
             tracked.session = self.desk.book.sessions.get(before["session"] or "")
         self.open[key] = tracked
+
+    def _text_profile(self, key: Id) -> None:
+        """Whether this agent's harness is said to act on the model's text (``agents:`` in the configuration)."""
+        tracked = self.open.get(key)
+        if tracked is not None:
+            known = agent_entry(tracked.identity.agent, self.desk.config.agents) or {}
+            tracked.exchange.text_patterns = patterns_of(known.get("text_actions"))
 
     def _of_exchange(self, event: HeadSeen | BodySeen | BodyEnded | Ended) -> None:
         key = (event.writer, event.exchange)

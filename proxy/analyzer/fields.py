@@ -64,9 +64,15 @@ def exchange_fields(tracked: Tracked, known_agents: Mapping[str, Any], home: str
     return fields
 
 
+def agent_entry(name: str | None, known: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What the configuration's ``agents:`` says of this agent: the first name or glob that fits."""
+    found = next((v for k, v in known.items() if name is not None and fnmatchcase(name, k)), None)
+    return found if isinstance(found, Mapping) else None
+
+
 def agent_fields(name: str | None, known: Mapping[str, Any]) -> dict[str, Any]:
     """Team and owner from the configuration's ``agents:`` (names may be globs); unknown when the agent is."""
-    entry = next((v for k, v in known.items() if name is not None and fnmatchcase(name, k)), None)
+    entry = agent_entry(name, known)
     if entry is None:
         return {"agent.registered": False if known and name is not None else None}
     return {"agent.registered": True, "agent.team": entry.get("team"), "agent.owner": entry.get("owner")}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from classifiers.call import ToolCall
-from classifiers.effects import Action
+from classifiers.call import ObservedAt, ToolCall
+from classifiers.effects import Action, Certainty, Surface
 
 MAX_READINGS = 4
 
@@ -22,7 +22,13 @@ def read_in_all_ways(call: ToolCall, classify: Callable[[ToolCall], Action]) -> 
     for name in dict.fromkeys(others[:MAX_READINGS]) if isinstance(others, list) else ():
         if name != call.name:
             action = _both(action, classify(replace(call, name=name)), name)
-    return action
+    return as_read_from_text(action) if call.observed_at is ObservedAt.TEXT else action
+
+
+def as_read_from_text(action: Action) -> Action:
+    """What stands in the model's text may be acted on: its effects are possible, whatever they are."""
+    effects = tuple(replace(effect, certainty=Certainty.POSSIBLE) for effect in action.effects)
+    return replace(action, surface=Surface.TEXT_ACTION, effects=effects)
 
 
 def _both(first: Action, other: Action, name: str) -> Action:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from proxy.assembly.choose import claims
+from proxy.assembly.text_actions import TextReader
 from proxy.events import Event, Unread
 from proxy.exchange import Ending, Exchange, Side
 from proxy.providers import Assembly, Provider
@@ -22,6 +23,7 @@ class Reading:
         self._unread = unread
         self.provider: Provider | None = None
         self._assembly: Assembly | None = None
+        self._text: TextReader | None = None
 
     @property
     def begun(self) -> bool:
@@ -30,6 +32,8 @@ class Reading:
     @property
     def markers(self) -> tuple[Any, ...]:
         """What the chosen provider must not miss; empty: everything is parsed for it."""
+        if self._text is not None:
+            return ()
         return getattr(self.provider, "markers", ()) if self.begun else ()
 
     def choose(self, first: Frame | None, at_least: int) -> list[Event]:
@@ -42,6 +46,7 @@ class Reading:
             self._assembly = self.provider.open(self._exchange)
         except Exception as error:
             return [self._failed(error)]
+        self._text = TextReader(self._exchange.text_patterns) if self._exchange.text_patterns else None
         return self._run(lambda a: a.request(self._exchange))
 
     def frame(self, frame: Frame) -> list[Event]:
@@ -50,10 +55,15 @@ class Reading:
         said: list[Event] = []
         if frame.error is not None:
             said.append(self._unread(frame.side, frame.error, frame.size_bytes))
+        if self._text is not None:
+            self._text.feed(frame)
         return said + self._run(lambda a: a.frame(frame))
 
     def close(self, ending: Ending) -> list[Event]:
-        return self._run(lambda a: a.close(ending)) if self.begun else []
+        if not self.begun:
+            return []
+        acted = [] if self._text is None else list(self._text.close(ending))
+        return self._run(lambda a: a.close(ending)) + acted
 
     def _run(self, step: Callable[[Assembly], Iterable[Event]]) -> list[Event]:
         """One step of the provider; events it gave before it failed are kept."""
