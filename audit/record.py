@@ -222,9 +222,9 @@ def recovered(*, torn_bytes: int, reason: str, previous_log: str | None = None, 
     return {**_head("recovered", NOTHING), "recovery": body}
 
 
-def clock_step(*, delta_ms: float) -> Record:
+def clock_step(*, delta_ms: float, around: Around = NOTHING) -> Record:
     """The wall clock moved against the monotonic one by ``delta_ms``; order is by seq."""
-    return {**_head("clock_step", NOTHING), "clock": {"delta_ms": delta_ms}}
+    return {**_head("clock_step", around), "clock": {"delta_ms": delta_ms}}
 
 
 def analysis_failed(

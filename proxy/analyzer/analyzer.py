@@ -26,6 +26,7 @@ from proxy.sessions.session import Session
 from proxy.spool.events import (
     BodyEnded,
     BodySeen,
+    ClockStepped,
     Dropped,
     Ended,
     HeadSeen,
@@ -60,6 +61,8 @@ class Analyzer:
                 self._opaque(event)
             case Opened():
                 self._opened(event)
+            case ClockStepped():
+                self._clock_step(event)
             case _:
                 self._of_exchange(event)
                 if isinstance(event, HeadSeen) and event.side is Side.REQUEST:
@@ -191,6 +194,11 @@ class Analyzer:
                 around=Around(origin=self.desk.origin, src=src),
             )
         )
+
+    def _clock_step(self, event: ClockStepped) -> None:
+        src = {"writer": event.writer, "exchange": f"clock:{event.mono_ns}", "ordinal": 0}
+        around = Around(origin=self.desk.origin, src=src)
+        self.desk.writer.write(record.clock_step(delta_ms=event.step_ns / 1e6, around=around))
 
     def _refusal(self, event: Refused) -> None:
         self.desk.metrics.inc("onlooker_refusals_total", status=str(event.status))

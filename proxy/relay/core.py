@@ -23,6 +23,7 @@ from proxy.spool.writer import Writer
 DRAIN_S = 30.0
 HEAD_S = 30.0  # from a head's first byte to its last; an idle connection has no clock
 IDLE_GRACE_S = 1.0
+CLOCK_STEP_NS = 500_000_000  # a wall clock that jumps more is said in the spool; slewing is not
 _LAG_S = 0.1
 
 
@@ -54,6 +55,7 @@ class Relay:
         self._due_ns = time.monotonic_ns() + int(_LAG_S * 1e9)
         self._empty: asyncio.Event | None = None
         self._tended = 0
+        self._wall_offset_ns = time.time_ns() - time.monotonic_ns()
 
     async def listen(self, listener: Listener) -> None:
         """Accept on the listener's socket."""
@@ -175,6 +177,13 @@ class Relay:
         slot = self.slot
         slot.loop_lag_max_us = max(0, now - self._due_ns) // 1000
         slot.heartbeat_ns = now
+        offset_ns = time.time_ns() - now
+        if abs(offset_ns - self._wall_offset_ns) > CLOCK_STEP_NS:
+            self.spool.say(
+                0, {"event": "clock", "wall_ns": offset_ns + now, "step_ns": offset_ns - self._wall_offset_ns}
+            )
+            self.tick.arm()
+            self._wall_offset_ns = offset_ns
         slot.spool_full = int(bool(self.spool.full))
         self._tended += 1
         if self._tended >= 10 or self.spool.full:

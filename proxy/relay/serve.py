@@ -9,7 +9,7 @@ Keys of the configuration (all but ``routes`` and ``spool_dir`` optional):
   listen_fds      descriptors of listening sockets; or ``listen``: ["127.0.0.1:8790", …] to bind here
   own             ["127.0.0.1:8791", …]: more addresses never to connect to (the control plane)
   control_fd      a socket pair's end from the supervisor: it is told "ready" and "draining"; when the supervisor
-                  dies, connections stay, and 30 s later nobody new is accepted (a new supervisor has its own relays)
+                  dies, connections stay, and ``orphan_s`` (30) later nobody new is accepted
   head_s          how long a request head may take from its first byte (30)
   connect_s       how long connecting to an upstream may take (10)
   drain_s         how long SIGTERM waits for exchanges to end (30)
@@ -83,7 +83,7 @@ async def _serve(config: dict[str, Any]) -> None:
     relay = await start(config, _sockets(config))
     link = int(config.get("control_fd", -1))
     if link >= 0:
-        _follow_supervisor(loop, link, relay, stop)
+        _follow_supervisor(loop, link, relay, stop, float(config.get("orphan_s", ORPHAN_S)))
     _tell(link, b"ready\n")
     await stop.wait()
     _tell(link, b"draining\n")
@@ -101,13 +101,15 @@ def _sockets(config: dict[str, Any]) -> list[socket.socket]:
     return made
 
 
-def _follow_supervisor(loop: asyncio.AbstractEventLoop, fd: int, relay: Relay, stop: asyncio.Event) -> None:
+def _follow_supervisor(
+    loop: asyncio.AbstractEventLoop, fd: int, relay: Relay, stop: asyncio.Event, orphan_s: float
+) -> None:
     """The supervisor holds the other end: EOF means it died. Connections stay; after 30 s nobody new is accepted."""
     os.set_blocking(fd, False)
 
     def orphaned() -> None:
         relay.stop_accepting()
-        relay.draining = True
+        relay.draining = True  # and each connection goes after the answer it waits for
         relay.close_idle()
         loop.call_later(1.0, leave)
 
@@ -126,7 +128,7 @@ def _follow_supervisor(loop: asyncio.AbstractEventLoop, fd: int, relay: Relay, s
         except ConnectionResetError:
             pass  # it was killed
         loop.remove_reader(fd)
-        loop.call_later(ORPHAN_S, orphaned)
+        loop.call_later(orphan_s, orphaned)
 
     loop.add_reader(fd, heard)
 

@@ -14,7 +14,18 @@ from typing import Any
 from proxy.exchange import Ending, Side
 from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.spool import format as fmt
-from proxy.spool.events import BodyEnded, BodySeen, Dropped, Ended, HeadSeen, Opaque, Opened, Refused, SpoolEvent
+from proxy.spool.events import (
+    BodyEnded,
+    BodySeen,
+    ClockStepped,
+    Dropped,
+    Ended,
+    HeadSeen,
+    Opaque,
+    Opened,
+    Refused,
+    SpoolEvent,
+)
 
 _CHUNKED = re.compile(rb"\ntransfer-encoding:[ \t]*chunked[ \t]*\r", re.IGNORECASE).search
 _INTERIM = re.compile(rb"HTTP/1\.[01] 1").match
@@ -166,6 +177,7 @@ class Capture:
                 yield Dropped(w, ns, count, size_in, size_out, event["reason"], event["first"], event["last"])
             case "clock":
                 self.clock(event["wall_ns"], ns)
+                yield ClockStepped(w, ns, event["step_ns"])
             case "closed":
                 self.closed = True
 

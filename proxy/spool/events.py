@@ -103,4 +103,13 @@ class Dropped:
     last_exchange: int = 0
 
 
-SpoolEvent = Opened | HeadSeen | BodySeen | BodyEnded | Ended | Refused | Opaque | Dropped
+@dataclass(frozen=True, slots=True)
+class ClockStepped:
+    """The wall clock moved by ``step_ns`` against the monotonic one; later ``wall_ns`` follow the new one."""
+
+    writer: str
+    mono_ns: int
+    step_ns: int
+
+
+SpoolEvent = Opened | HeadSeen | BodySeen | BodyEnded | Ended | Refused | Opaque | Dropped | ClockStepped

@@ -2,13 +2,14 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from proxy.exchange import Ending, Side
 from proxy.spool import format as fmt
-from proxy.spool.events import BodyEnded, BodySeen, Dropped, Ended, HeadSeen, Opened, Refused
+from proxy.spool.events import BodyEnded, BodySeen, ClockStepped, Dropped, Ended, HeadSeen, Opened, Refused
 from proxy.spool.tail import SpoolTail
 from proxy.spool.writer import Writer, open_section, private_directory
 
@@ -340,6 +341,23 @@ def test_a_sleeping_reader_is_rung_and_a_busy_one_is_not(root):
     writer.flush()
     assert tail._wake.wait(5)
     assert tail.poll()
+
+
+def test_a_clock_step_is_said_and_later_wall_times_follow_it(root):
+    writer, tail = Writer(root, "w1"), SpoolTail(root)
+    ask(writer, 1)
+    writer.flush()
+    (before,) = [e for e in tail.poll() if isinstance(e, Opened)]
+    hour_ns = 3600 * 10**9
+    wall_ns = before.meta["wall_ns"] - before.mono_ns + time.monotonic_ns() + hour_ns
+    writer.say(0, {"event": "clock", "wall_ns": wall_ns, "step_ns": hour_ns})
+    ask(writer, 2)
+    writer.flush()
+    stepped, after, *_ = tail.poll()
+    assert isinstance(stepped, ClockStepped)
+    assert stepped.step_ns == hour_ns
+    elapsed = after.mono_ns - before.mono_ns
+    assert abs(after.meta["wall_ns"] - before.meta["wall_ns"] - elapsed - hour_ns) < 10**7
 
 
 def test_two_writers_are_both_followed(root):
