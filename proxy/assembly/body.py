@@ -16,7 +16,6 @@ from proxy.wire.json_body import JsonDecoder, charset_of
 from proxy.wire.sse import SseDecoder
 
 SLICE = 64 << 10
-_SSE_START = re.compile(rb"\s*(?:data|event|id|retry)?:")
 _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _JSON_START = re.compile(rb"\s*[{\[]")
 
@@ -108,7 +107,7 @@ class BodyReader:
 
     def _sniff(self, text: bytes) -> Decoder | None:
         """What the bytes say when the label is missing, wrong, or only says JSON."""
-        if text.startswith(_SSE_FIELDS) and _SSE_START.match(text):
+        if text.startswith(_SSE_FIELDS):
             return SseDecoder(self._side)
         if _JSON_START.match(text):
             return JsonDecoder(self._side, self._charset, elements=self._side is Side.RESPONSE)

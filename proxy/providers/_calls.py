@@ -70,8 +70,8 @@ def fields(value: Any) -> dict[str, Any]:
 
 
 def hashed(value: Any) -> str:
-    """sha256 hex of a value's canonical JSON text (keys sorted by the caller's order; compact)."""
-    return sha256(dump(value)).hexdigest()
+    """sha256 hex of a value's compact JSON text with sorted keys: the same value in another order has the same hash."""
+    return sha256(dump(value, in_order=True)).hexdigest()
 
 
 def definition(name: str, description: Any, schema: Any, annotations: dict[str, Any] | None = None) -> Definition:

@@ -18,6 +18,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "cachedContentTokenCount",
         "total_cached_tokens",
         "prompt_cache_hit_tokens",
+        "num_cached_tokens",
     ),
     "reasoning": (
         "output_tokens_details.reasoning_tokens",

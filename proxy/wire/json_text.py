@@ -62,12 +62,12 @@ def duplicate_keys(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def dump(value: Any) -> bytes:
-    """Compact JSON text of a parsed value, key order kept; big integers and lone surrogates survive."""
+def dump(value: Any, *, in_order: bool = False) -> bytes:
+    """Compact JSON text of a parsed value, keys as they are or ``in_order``; big integers, lone surrogates survive."""
     try:
-        return orjson.dumps(value)
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS if in_order else None)
     except TypeError:
-        return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"), sort_keys=in_order).encode()
 
 
 def _slow(raw: bytes) -> Any:

@@ -389,3 +389,13 @@ def test_a_stored_completion_fetched_again_makes_no_new_calls():
         return brief(exchange(body, target="/v1/chat/completions/cc", method=method, shared=shared, id_=id_))
 
     assert [fetched("POST", "1"), fetched("GET", "2"), fetched("GET", "3"), fetched("POST", "4")] == [ONE, [], [], ONE]
+
+
+def test_a_definition_in_another_key_order_has_the_same_hash():
+    def hashes(schema):
+        tools = [{"name": "run", "description": "d", "input_schema": schema}]
+        return offered(anthropic(started(), request={"tools": tools})).definitions[0].schema_hash
+
+    one = hashes({"type": "object", "properties": {"a": {}, "b": {}}})
+    assert one == hashes({"properties": {"b": {}, "a": {}}, "type": "object"})
+    assert one != hashes({"properties": {"b": {}, "c": {}}, "type": "object"})
