@@ -7,6 +7,7 @@ fresh state per policy, records in log order. Incomplete actions that did not ma
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,8 @@ from policies.state import SessionState, counted
 from policies.stored import subject_of_record
 from policies.verdict import Result, Subject
 
+Seen = tuple[int, str]
+Records = Iterable[tuple[dict[str, Any] | None, str]]
 MAX_IDS = 20  # examples kept per row
 
 
@@ -77,7 +80,11 @@ class Row:
     severity: str
     status: str
     count: int = 0
-    ids: list[str] = field(default_factory=list)
+    seen: list[tuple[int, str]] = field(default_factory=list)  # (place in the logs, id), the first MAX_IDS
+
+    @property
+    def ids(self) -> list[str]:
+        return [ident for _, ident in self.seen]
 
     @property
     def kind(self) -> str:
@@ -117,7 +124,7 @@ class Diff:
 
 
 def replay(
-    records: Iterable[tuple[dict[str, Any] | None, str]],
+    records: Records,
     old: Loaded | None,
     new: Loaded,
     *,
@@ -140,12 +147,51 @@ def replay(
     return diff
 
 
+def share(diff: Diff) -> dict[str, Any]:
+    """One process's part as plain values: a compiled policy does not travel."""
+    sides = [None if s is None else (s.matched, s.undetermined, s.hidden) for s in (diff.old, diff.new)]
+    return {"actions": diff.actions, "bad_lines": diff.bad_lines, "rows": diff.rows, "sides": sides}
+
+
+def add(whole: Diff, part: dict[str, Any]) -> None:
+    """Add the share of other sessions, as if they had been replayed together."""
+    whole.actions += part["actions"]
+    whole.bad_lines += part["bad_lines"]
+    for mine, other in zip((whole.old, whole.new), part["sides"], strict=True):
+        if mine is not None:
+            mine.matched.update(other[0])
+            mine.undetermined.update(other[1])
+            mine.hidden += other[2]
+    for key, row in part["rows"].items():
+        known = whole.rows.setdefault(key, row)
+        if known is not row:
+            known.count += row.count
+            known.seen = sorted(known.seen + row.seen)[:MAX_IDS]
+
+
+def of_share(records: Records, index: int, count: int) -> Records:
+    """Records of the sessions that fall to process ``index``; the others' places stay, empty, so that order is kept."""
+    for record, place in records:
+        key = (record or {}).get("session") or {}
+        mine = zlib.crc32(str(key.get("id")).encode()) % count == index
+        yield (record if mine else {}), place
+
+
+def by_session_only(*loaded: Loaded | None) -> bool:
+    """Whether sessions can be replayed apart: no rule counts or chains by anything else."""
+    rules = [c.rule for one in loaded if one is not None and one.compiled is not None for c in one.compiled.rules]
+    keys = [timed.by for rule in rules if (timed := rule.rate or rule.sequence)]
+    return all("session.id" in by for by in keys)
+
+
 def _subjects(
-    records: Iterable[tuple[dict[str, Any] | None, str]],
+    records: Records,
     diff: Diff,
     reclassify: Callable[[dict[str, Any]], Action | None] | None,
-) -> Iterator[tuple[Subject, bool, str]]:
-    for record, place in records:
+) -> Iterator[tuple[Subject, bool, Seen]]:
+    for number, (record, place) in enumerate(records):
+        if record == {}:  # another process's
+            continue
         try:
             if record is None:
                 raise TypeError("not a JSON object")  # noqa: TRY301 - told like a record of a foreign shape
@@ -155,14 +201,12 @@ def _subjects(
             if len(diff.bad_lines) < MAX_IDS:
                 diff.bad_lines.append(f"{place}: {error}")
             continue
-        yield (
-            (replace(subject, action=fresh) if fresh is not None else subject),
-            redacted,
-            str(record.get("id") or place),
-        )
+        if fresh is not None:
+            subject = replace(subject, action=fresh)
+        yield subject, redacted, (number, str(record.get("id") or place))
 
 
-def _compare(diff: Diff, before: dict[str, Result], after: dict[str, Result], subject: Subject, ident: str) -> None:
+def _compare(diff: Diff, before: dict[str, Result], after: dict[str, Result], subject: Subject, ident: Seen) -> None:
     assert diff.old is not None
     agent = str(subject.fields.get("agent.id") or "?")
     missed = Result.NO_MATCH
@@ -177,8 +221,8 @@ def _compare(diff: Diff, before: dict[str, Result], after: dict[str, Result], su
         if row is None:
             row = diff.rows[key] = Row(rule, agent, str(was), str(now), str(found.severity), found.status)
         row.count += 1
-        if len(row.ids) < MAX_IDS:
-            row.ids.append(ident)
+        if len(row.seen) < MAX_IDS:
+            row.seen.append(ident)
 
 
 def reclassified(record: dict[str, Any]) -> Action | None:

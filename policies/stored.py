@@ -1,7 +1,7 @@
 """Recorded actions made ready to be judged again: audit lines to subjects.
 
-In: log files (JSONL, ``.gz``, ``.zst``), folders of them, standard input. Out: record dictionaries, and ``Subject``
-values with every field the record holds. What redaction took away is unknown, and counted.
+In: log files (JSONL, ``.gz``, ``.zst``, the Parquet sink's), folders of them, standard input. Out: record dictionaries,
+and ``Subject`` values with every field the record holds. What redaction took away is unknown, and counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ for _name, _field in FIELDS.items():
     ):
         *_where, _key = _field.record.split(".")
         _PLACES.setdefault(tuple(_where), []).append((_name, _key))
-_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+_SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
 
 def log_files(paths: Iterable[str]) -> list[str]:
@@ -54,11 +54,28 @@ def read_lines(file: str) -> Iterator[bytes]:
     if file == "-":
         yield from sys.stdin.buffer
         return
+    if file.endswith(".parquet"):
+        yield from _parquet(file)
+        return
     with open(file, "rb") as raw:  # noqa: PTH123 - a plain name from the command line
         try:
             yield from _plain(raw, file)
         except (zstandard.ZstdError, gzip.BadGzipFile, EOFError) as error:
             raise ValueError(f"{file}: {error}") from None
+
+
+def _parquet(file: str) -> Iterator[bytes]:
+    """The ``record`` column of the parquet sink's files."""
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415 - of the query extra, only when asked for
+    except ImportError:
+        raise ValueError(f"{file}: reading Parquet needs the query extra: pip install 'onlooker[query]'") from None
+    try:
+        for batch in parquet.ParquetFile(file).iter_batches(columns=["record"]):
+            for value in batch.column(0):
+                yield value.as_py().encode()
+    except ArrowException as error:
+        raise ValueError(f"{file}: {error}") from None
 
 
 def _plain(raw: IO[bytes], name: str) -> Iterable[bytes]:

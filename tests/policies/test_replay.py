@@ -135,3 +135,33 @@ def test_a_line_that_is_no_record_is_told_and_skipped(files):
     out = run(files, "old.yaml", "new.yaml")
     assert out.actions == 5
     assert len(out.bad_lines) == 1
+
+
+def test_parquet_reads_the_same(files):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [json.dumps(r, separators=(",", ":")) for r in RECORDS]
+    pq.write_table(pa.table({"record": rows}), files / "log.parquet")
+    assert [r["id"] for r, _ in actions([str(files / "log.parquet")])] == [r["id"] for r in RECORDS]
+    (files / "bad.parquet").write_bytes(b"no")
+    with pytest.raises(ValueError, match="parquet"):
+        list(actions([str(files / "bad.parquet")]))
+
+
+def test_several_processes_say_what_one_says(files):
+    with (files / "log.jsonl").open("a") as log:
+        for i in range(200):
+            one = record(6 + i % 50, f"delete filesystem:/srv/{'prod' if i % 3 else 'dev'}/{i}", id=f"log:{100 + i}")
+            log.write(json.dumps({**one, "session": {"id": f"s{i % 7}"}}, separators=(",", ":")) + "\n")
+    args = [
+        "replay",
+        str(files / "log.jsonl"),
+        "--old",
+        str(files / "old.yaml"),
+        "--new",
+        str(files / "new.yaml"),
+        "--format",
+        "json",
+    ]
+    one, two = (json.loads(CliRunner().invoke(COMMAND, [*args, "--jobs", n]).output) for n in ("1", "2"))
+    assert one == two
+    assert one["actions"] == 205
