@@ -51,6 +51,7 @@ class Gather:
     parsers: list[str] = field(default_factory=list)
     claimed: dict[str, Any] = field(default_factory=dict)
     deadline: float | None = None
+    seen: dict[Effect, int] = field(default_factory=dict)  # as first put, to say nothing twice
 
     def add(
         self,
@@ -71,13 +72,15 @@ class Gather:
     def put(self, effect: Effect, span: tuple[int, int] | None = None) -> int:
         if effect.evidence is None:
             effect = replace(effect, evidence=Evidence(self.at, *(span or (0, 0))))
-        if effect in self.effects:
-            return self.effects.index(effect)
+        known = self.seen.get(effect)
+        if known is not None:
+            return known
         if len(self.effects) >= MAX_EFFECTS:
             if not any(o.reason is OpaqueReason.SIZE_CAP for o in self.opaque):
                 self.hide(OpaqueReason.SIZE_CAP, span, f"more than {MAX_EFFECTS} effects")
             return len(self.effects) - 1
         self.effects.append(effect)
+        self.seen[effect] = len(self.effects) - 1
         return len(self.effects) - 1
 
     def hide(self, reason: OpaqueReason, span: tuple[int, int] | None = None, text: str = "") -> None:
@@ -124,6 +127,10 @@ class Gather:
     def start_clock(self, max_ms: float) -> None:
         """Give the reading ``max_ms`` of processor time (a busy machine changes no answer)."""
         self.deadline = time.thread_time() + max_ms / 1000
+
+    def half_time(self, max_ms: float) -> float | None:
+        """When parsing should be done, so that reading has its share."""
+        return None if self.deadline is None else self.deadline - max_ms / 2000
 
     def out_of_time(self) -> bool:
         return self.deadline is not None and time.thread_time() > self.deadline

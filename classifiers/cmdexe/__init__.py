@@ -12,6 +12,7 @@ from classifiers.windows.programs import warm
 __all__ = ["classify_cmd"]
 
 MAX_TEXT = 60_000
+MAX_LINE = 8191  # characters of one command: cmd.exe takes no more
 MAX_COMMANDS = 400
 
 
@@ -27,5 +28,8 @@ def classify_cmd(text: str, context: Context = NOWHERE, path: str = "arguments.c
         if i >= MAX_COMMANDS or out.out_of_time():
             out.hide(OpaqueReason.SIZE_CAP, (command.start, len(text)), "commands beyond the cap")
             break
+        if command.end - command.start > MAX_LINE:
+            out.hide(OpaqueReason.SIZE_CAP, (command.start, command.end), "a command longer than cmd.exe takes")
+            continue
         batch.read(command)
     return out.action()

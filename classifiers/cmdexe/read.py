@@ -61,7 +61,9 @@ class Batch:
 
     def _one(self, text: str, command: Command) -> None:
         low = text.lower()
-        if self.depth >= MAX_DEPTH:
+        if self.out.out_of_time():
+            self.out.hide(OpaqueReason.SIZE_CAP, (command.start, command.end), text[:80])
+        elif self.depth >= MAX_DEPTH:
             self.out.hide(OpaqueReason.DEPTH_CAP, (command.start, command.end), text[:80])
         elif (test := _IF.match(text)) is not None:
             self._nested(test.group(1), command, Condition.BRANCH)

@@ -81,13 +81,13 @@ def _is_handle(text: str, i: int) -> bool:
 
 def _opens_group(out: list[str]) -> bool:
     """At the start of a command, after do or else, or after a test."""
-    said = "".join(out).strip().lower()
-    return not said or re.search(r"(\bdo|\belse|^@?if\b.*|@)$", said) is not None
+    start, end = "".join(out[:20]).strip().lower(), "".join(out[-20:]).rstrip().lower()
+    return not end.strip() or re.match(r"@?if\b", start) is not None or re.search(r"(\bdo|\belse|@)$", end) is not None
 
 
 def _in_set(out: list[str]) -> bool:
     """The parenthesis that closes ``for … in ( … )``."""
-    return re.search(r"\bin\s*\([^)]*$", "".join(out).lower()) is not None
+    return re.search(r"\bin\s*\([^)]*$", "".join(out[-1000:]).lower()) is not None
 
 
 def _mark_at(text: str, end: int) -> str:

@@ -16,7 +16,7 @@ from classifiers.surface import CallParts, surface_named
 
 __all__ = ["classify_code"]
 
-MAX_TEXT = 60_000
+MAX_TEXT = 30_000
 _ELSEWHERE = {"bash": "shell", "powershell": "powershell", "cmd": "cmd", "sql": "sql"}
 
 
@@ -41,7 +41,9 @@ def classify_code(
             out, text, f"no reader for {language or 'this language'}" if parse is None else "over the size cap"
         )
     try:
-        nodes = parse(text)
+        nodes = parse(text, out.half_time(context.max_ms))
+    except TimeoutError:
+        return _unread(out, text, f"{name} text that takes too long to parse", OpaqueReason.SIZE_CAP)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return _unread(out, text, f"{name} does not parse: {type(error).__name__}", OpaqueReason.PARSE_ERROR)
     out.parsers.append(name or "")

@@ -40,6 +40,7 @@ class GrammarFront:
     def node(self, node: Any) -> ir.Node:
         if node is None:
             return ir.Other((0, 0))
+        self.source.step()
         self.broken = self.broken or node.type == "ERROR" or node.is_missing
         self.nesting += 1
         if self.nesting > MAX_NESTING:

@@ -55,7 +55,7 @@ class Interpreter:
         self.steps += 1
         if node is None:
             return UNKNOWN
-        if self.steps > MAX_STEPS or (self.steps % 256 == 0 and self.out.out_of_time()):
+        if self.steps > MAX_STEPS or (self.steps % 64 == 0 and self.out.out_of_time()):
             self.out.hide(OpaqueReason.SIZE_CAP, None, "the program is too long to read")
             self.steps = MAX_STEPS + 1
             return UNKNOWN

@@ -43,15 +43,15 @@ class _Front(GrammarFront):
         return ir.Other(span, tuple(bound or [ir.Import(span, name, name)]))
 
 
-def parse(text: str) -> list[ir.Node]:
+def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
     """Plain JavaScript first; TypeScript when that does not read it."""
     import tree_sitter_javascript  # noqa: PLC0415 - loaded when the first program comes
 
-    front = _Front(Source(text, parser_of("javascript", tree_sitter_javascript.language())), _TABLE)
+    front = _Front(Source(text, parser_of("javascript", tree_sitter_javascript.language()), deadline=deadline), _TABLE)
     try:
         return front.program()
     except SyntaxError:
         import tree_sitter_typescript  # noqa: PLC0415 - the same
 
         parser = parser_of("typescript", tree_sitter_typescript.language_typescript())
-        return _Front(Source(text, parser), _TABLE).program()
+        return _Front(Source(text, parser, deadline=deadline), _TABLE).program()

@@ -29,7 +29,7 @@ class _Front(GrammarFront):
         return ir.Import(self.source.span(node), name, name)
 
 
-def parse(text: str) -> list[ir.Node]:
+def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
     import tree_sitter_perl  # noqa: PLC0415 - loaded when the first program comes
 
-    return _Front(Source(text, parser_of("perl", tree_sitter_perl.language())), _TABLE).program()
+    return _Front(Source(text, parser_of("perl", tree_sitter_perl.language()), deadline=deadline), _TABLE).program()

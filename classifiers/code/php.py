@@ -34,11 +34,11 @@ class _Front(GrammarFront):
         return ir.Call(self.source.span(node), name, tuple(args), tuple(named))
 
 
-def parse(text: str) -> list[ir.Node]:
+def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
     import tree_sitter_php  # noqa: PLC0415 - loaded when the first program comes
 
     parser = parser_of("php", tree_sitter_php.language_php())
     if "<?" in text:
-        return _Front(Source(text, parser), _TABLE).program()
-    source = Source(_TAG + text, parser, lambda point: max(0, point - len(_TAG)))
+        return _Front(Source(text, parser, deadline=deadline), _TABLE).program()
+    source = Source(_TAG + text, parser, lambda point: max(0, point - len(_TAG)), deadline)
     return _Front(source, _TABLE).program()

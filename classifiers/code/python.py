@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import time
 import warnings
 from itertools import accumulate
 
@@ -16,14 +17,14 @@ _SHELL_LINE = re.compile(r"^(\s*)!(.*)$")
 _MAGIC = re.compile(r"^\s*%(\w+)\s*(.*)$")
 
 
-def parse(text: str) -> list[ir.Node]:
-    """Raises SyntaxError, or ValueError for a null byte."""
+def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
+    """Raises SyntaxError, ValueError for a null byte, TimeoutError past ``deadline`` (of ``time.thread_time``)."""
     if re.search(r"^\s*[!%]", text, re.MULTILINE):
         text = _without_magics(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
-    return _Reader(text).block(tree.body)
+    return _Reader(text, deadline).block(tree.body)
 
 
 def _without_magics(text: str) -> str:
@@ -44,7 +45,8 @@ def _without_magics(text: str) -> str:
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, deadline: float | None) -> None:
+        self.deadline = deadline
         lines = text.split("\n")
         self.starts = [0, *accumulate(len(line) + 1 for line in lines)]
         self.ascii = text.isascii()
@@ -66,6 +68,8 @@ class _Reader:
 
     def statement(self, node: ast.stmt) -> list[ir.Node]:
         span = self.span(node)
+        if self.deadline is not None and time.thread_time() > self.deadline:
+            raise TimeoutError
         match node:
             case ast.Import():
                 return [

@@ -18,7 +18,9 @@ _TABLE = {
 }  # fmt: skip
 
 
-def parse(text: str) -> list[ir.Node]:
+def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
     import tree_sitter_ruby  # noqa: PLC0415 - loaded when the first program comes
 
-    return GrammarFront(Source(text, parser_of("ruby", tree_sitter_ruby.language())), _TABLE).program()
+    return GrammarFront(
+        Source(text, parser_of("ruby", tree_sitter_ruby.language()), deadline=deadline), _TABLE
+    ).program()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,7 @@ from tree_sitter import Language, Parser
 
 from classifiers.code.ir import Span
 
+_PIECE = 1 << 16
 _PARSERS: dict[str, Parser] = {}
 
 
@@ -25,12 +27,39 @@ def parser_of(name: str, grammar: Any) -> Parser:
 class Source:
     """A text and its tree."""
 
-    def __init__(self, text: str, parser: Parser, moved: Callable[[int], int] | None = None) -> None:
-        """``moved`` turns a position of the parsed text into one of the text it was made from."""
-        self.moved = moved
+    def __init__(
+        self, text: str, parser: Parser, moved: Callable[[int], int] | None = None, deadline: float | None = None
+    ) -> None:
+        """``moved`` turns a position of the parsed text into one of the text it was made from.
+
+        Raises TimeoutError when the grammar has not read the text by ``deadline`` (of ``time.thread_time``).
+        """
+        self.moved, self.deadline, self.steps = moved, deadline, 0
         self.data = text.encode("utf-8", "surrogatepass")
         self.points: list[int] | None = None if len(self.data) == len(text) else _points(self.data)
-        self.root: Any = parser.parse(self.data).root_node
+        self.root: Any = self._parsed(parser).root_node
+
+    def _parsed(self, parser: Parser) -> Any:
+        """The grammars take seconds over some texts of a few kilobytes, so the clock is asked while they run."""
+        data = self.data
+
+        def piece(offset: int, _point: Any) -> bytes:
+            return data[offset : offset + _PIECE]
+
+        try:
+            return parser.parse(piece, progress_callback=self._is_late)
+        except ValueError:
+            parser.reset()
+            raise TimeoutError from None
+
+    def _is_late(self, *_progress: Any) -> bool:
+        return self.deadline is not None and time.thread_time() > self.deadline
+
+    def step(self) -> None:
+        """One node more. Raises TimeoutError past the deadline."""
+        self.steps += 1
+        if self.steps % 128 == 0 and self._is_late():
+            raise TimeoutError
 
     def text(self, node: Any) -> str:
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")

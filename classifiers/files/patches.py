@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_CHANGES = 400
+MAX_CHANGES = 300
 
 
 @dataclass(frozen=True, slots=True)

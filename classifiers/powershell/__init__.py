@@ -6,13 +6,13 @@ The tree-sitter grammar does not read every script; what it cannot read is opaqu
 from __future__ import annotations
 
 from classifiers.context import NOWHERE, Context
-from classifiers.effects import Action, OpaqueReason, Surface
+from classifiers.effects import Action, Domain, OpaqueReason, Surface, Verb
 from classifiers.gather import Gather
 from classifiers.windows.programs import warm
 
 __all__ = ["classify_powershell"]
 
-MAX_TEXT = 40_000
+MAX_TEXT = 30_000
 MAX_DEPTH = 6
 
 
@@ -34,10 +34,13 @@ def classify_powershell(
     if len(text) > MAX_TEXT:
         out.hide(OpaqueReason.SIZE_CAP, (MAX_TEXT, len(text)), "text over the size cap")
     try:
-        reading = read(text[:MAX_TEXT])
+        reading = read(text[:MAX_TEXT], out.half_time(context.max_ms))
         for span in reading.broken:
             out.hide(OpaqueReason.PARSE_ERROR, span, text[span[0] : span[1]])
         Interpreter(text, known, context, out, depth).run(reading.nodes)
+    except TimeoutError:
+        out.add(Domain.CODE, Verb.EXECUTE, span=(0, len(text)), destructive=None)
+        out.hide(OpaqueReason.SIZE_CAP, (0, len(text)), "a script that takes too long to parse")
     except RecursionError:
         out.hide(OpaqueReason.DEPTH_CAP, (0, len(text)), "nested too deep to read")
     return out.action()

@@ -32,12 +32,14 @@ class Reading:
     broken: list[ir.Span] = field(default_factory=list)
 
 
-def read(text: str) -> Reading:
-    """Never raises for text; positions are code points."""
+def read(text: str, deadline: float | None = None) -> Reading:
+    """Positions are code points. Raises TimeoutError past ``deadline`` (of ``time.thread_time``)."""
     import tree_sitter_powershell  # noqa: PLC0415 - loaded when the first script comes
 
     spelled, places = mended(text)
-    source = Source(spelled, parser_of("powershell", tree_sitter_powershell.language()), lambda p: original(places, p))
+    source = Source(
+        spelled, parser_of("powershell", tree_sitter_powershell.language()), lambda p: original(places, p), deadline
+    )
     front = _Front(source)
     out = Reading(front.block(source.root))
     out.broken = front.broken
@@ -53,6 +55,7 @@ class _Front:
         return [self.node(child) for child in node.named_children if child.type not in {"comment", "empty_statement"}]
 
     def node(self, node: Any) -> ir.Node:
+        self.source.step()
         if node.type == "ERROR" or node.is_missing:
             self.broken.append(self.source.span(node))
             return ir.Other(self.source.span(node), tuple(self.block(node)))

@@ -16,7 +16,7 @@ _BEFORE_ARGUMENT = frozenset(" \t=,")
 
 
 def mended(text: str) -> tuple[str, list[int]]:
-    """(text, places): each place is an offset in the original before which one character was put in."""
+    """(text, places): each place is an offset in the mended text where one character was put in."""
     out: list[str] = []
     places: list[int] = []
     i = 0
@@ -43,15 +43,12 @@ def mended(text: str) -> tuple[str, list[int]]:
             end = i + 1
             out.append(char)
         i = end
-    return "".join(out), places
+    return "".join(out), [place + i for i, place in enumerate(places)]
 
 
 def original(places: list[int], point: int) -> int:
     """A position in the mended text, in the original."""
-    if not places:
-        return point
-    shifted = [place + i for i, place in enumerate(places)]
-    return point - bisect_left(shifted, point)
+    return point - bisect_left(places, point) if places else point
 
 
 def _string_end(text: str, start: int) -> int:

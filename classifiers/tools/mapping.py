@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from classifiers.call import ToolCall
+from classifiers.call import ExecutedBy, ToolCall
 from classifiers.context import Context
 from classifiers.dispatch import unread
 from classifiers.effects import Action, Opaque, OpaqueReason, Surface
@@ -38,6 +38,8 @@ def map_call(call: ToolCall, context: Context) -> Action | None:
             action = _remember(action, via, f"{entry.origin or call.name} -> {action.surface}")
             break
     action = action or unread(f"no surface is known for the tool {call.name}", call.name)
+    if call.executed_by is ExecutedBy.PROVIDER:
+        action = _at_provider(action)
     if error:
         action = replace(action, notes=(*action.notes, error))
     return replace(action, claimed={**action.claimed, **_claims(call)})
@@ -94,6 +96,12 @@ def _inner(name: str, arguments: Any, call: ToolCall, context: Context) -> Actio
 def _remember(action: Action, via: tuple[str, ...], note: str) -> Action:
     effects = tuple(replace(e, via=via + e.via) for e in action.effects) if via else action.effects
     return replace(action, effects=effects, notes=(note, *via, *action.notes))
+
+
+def _at_provider(action: Action) -> Action:
+    """What the provider runs touches the provider's machines, not this one."""
+    effects = tuple(replace(e, where="provider") if e.where == "local" else e for e in action.effects)
+    return replace(action, effects=effects, cwd_after=None)
 
 
 def _unreadable(call: ToolCall) -> Action:

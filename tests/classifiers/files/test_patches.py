@@ -61,4 +61,4 @@ def test_a_patch_names_its_files(text, expected):
 
 def test_a_long_patch_is_cut_off():
     text = "".join(f"*** Delete File: f{i}\n" for i in range(1000))
-    assert len(changes(text)) == 400
+    assert len(changes(text)) == 300

@@ -87,8 +87,14 @@ def test_the_host_is_where_the_effect_happens():
     assert action.effects[0].target == "db:postgres:db.shop.example/shop/a"
 
 
+def test_rows_of_literals_are_complete_however_many():
+    action = classify_sql("insert into a (b, c) values " + ",".join(["(1, 'x')"] * 4000))
+    assert action.complete
+    assert lines(action) == ["create database:db:*:*/*/a reversible"]
+
+
 def test_a_statement_over_the_cap_is_opaque_and_its_first_words_still_count():
-    action = classify_sql("insert into a values " + ",".join(["(1, 'x')"] * 4000))
+    action = classify_sql("insert into a values " + ",".join(["(1, now())"] * 4000))
     assert [o.reason for o in action.opaque] == [OpaqueReason.SIZE_CAP]
     assert [e.certainty for e in action.effects] == ["possible"]
 

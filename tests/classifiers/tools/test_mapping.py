@@ -2,7 +2,7 @@
 
 import pytest
 
-from classifiers.call import Definition, ToolCall
+from classifiers.call import Definition, ExecutedBy, ToolCall
 from classifiers.context import Context
 from classifiers.dispatch import classify
 from classifiers.effects import OpaqueReason, Surface
@@ -103,6 +103,11 @@ def test_annotations_are_claims_and_change_nothing():
     action = classify(ToolCall("wipe", {}, arguments_valid=True, definition=definition))
     assert action.claimed == {"readOnlyHint": True}
     assert action.destructive is None
+
+
+def test_what_the_provider_runs_happens_at_the_provider():
+    (effect,) = read("code_interpreter", {"code": "open('/mnt/data/a')"}, executed_by=ExecutedBy.PROVIDER).effects
+    assert effect.where == "provider"
 
 
 def test_structured_output_has_no_effects():
