@@ -32,7 +32,7 @@ Builtin = Callable[["Evaluator", Words, State, Scope, Plan], tuple[Stream, "Trut
 
 def _cd(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     operands = [w.text for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1) and w.text != "--"]
-    if scope.where != "local":
+    if scope.where != "local" or operands in (["."], ["./"]):
         return EMPTY, None
     target = operands[0] if operands else (state.context.home or "~")
     if target == "-":

@@ -6,6 +6,7 @@ does is ``run.py``'s business.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -41,6 +42,15 @@ def is_secret(effect: Effect) -> bool:
     if effect.domain is Domain.ENVIRONMENT and effect.action is Verb.READ and effect.target == "env:*":
         return True
     return effect.sensitivity in _SECRET and effect.domain is Domain.FILESYSTEM and effect.action is not Verb.DELETE
+
+
+_PLAIN_TEST = re.compile(r"\[\[?\s+([\w./-]+)\s+(==?|!=|-eq|-ne)\s+([\w./-]+)\s+\]\]?")
+
+
+def decided(test: str) -> Truth:
+    """``[ a = b ]`` of plain words is decided; every other test may go either way."""
+    match = _PLAIN_TEST.fullmatch(test)
+    return None if match is None else (match[1] == match[3]) == (match[2] in {"=", "==", "-eq"})
 
 
 class Evaluator:
@@ -224,7 +234,7 @@ class Evaluator:
         expander = self.expander(state, scope)
         for word in node.words:
             expander.chunks(word.parts)
-        return EMPTY, None
+        return EMPTY, decided(node.raw)
 
     def broken(self, node: ir.Broken, state: State, scope: Scope) -> tuple[Stream, Truth]:  # noqa: ARG002 - one shape
         self.out.hide(OpaqueReason.PARSE_ERROR, scope.span(node.span), node.raw)

@@ -176,6 +176,7 @@ class Test:
 
     words: list[WordIR]
     span: tuple[int, int]
+    raw: str = ""
 
 
 @dataclass(slots=True)

@@ -188,7 +188,7 @@ def run_file(ev: Evaluator, word: Word, state: State, scope: Scope, *, language:
     path = paths.canonical(word.text, state.context.cwd, state.context.home) if ev.known(word.text) else word.text
     if word.text in ev.mark_streams:  # bash <(curl …)
         return feed(ev, ev.mark_streams[word.text], language, word.span, state, scope)
-    known = state.files.get(path) if scope.where == "local" else None
+    known = state.files.get(state.key(word.text)) if scope.where == "local" and ev.known(word.text) else None
     if known is not None and known.text is not None and ev.known(known.text):
         return _run_written(ev, known.text, word, language, state, scope)
     if language == "crontab":

@@ -35,7 +35,8 @@ class Plan:
 
     def wrote(self, ev: Evaluator, state: State, stream: Stream) -> None:
         """The command's output went to these files: remember it, and say so when secrets left for the network."""
-        for path, appended, _effect in self.files:
+        for written, appended, _effect in self.files:
+            path = written.removeprefix("./")
             before = state.files.get(path)
             if appended and before is not None and before.text is not None and stream.text is not None:
                 state.files[path] = Stream(before.text + stream.text, before.sources + stream.sources, stream.decoded)
@@ -125,8 +126,7 @@ def _read(ev: Evaluator, item: ir.Redirect, target: str, plan: Plan, state: Stat
         plan.stdin = ev.mark_streams[target]
         return
     index = tell(ev, Verb.READ, Domain.FILESYSTEM, target, item.span, state, scope, reversibility="read_only")
-    path = paths.canonical(target, state.context.cwd, state.context.home)
-    known = state.files.get(path)
+    known = state.files.get(state.key(target))
     sources = () if index is None else (index,)
     if item.fd in {None, 0}:
         plan.stdin = known if known is not None else Stream("" if target == "/dev/null" else None, sources)

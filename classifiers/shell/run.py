@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classifiers import paths
 from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.knowledge import interpret, lookup
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
 _BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
 _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
+_ATTRIBUTES = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl", "xattr"})
 ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive", "dd"})
 _ENV_TAGS = {
     "LD_PRELOAD": ("defense_evasion",),
@@ -194,7 +194,7 @@ def _perform(
                 indexes.append(index)
                 written += [(item, index)] if item.target else []
                 if item.action is Verb.READ and item.target and state.files:
-                    known = state.files.get(paths.canonical(item.target, state.context.cwd, state.context.home))
+                    known = state.files.get(state.key(item.target))
                     inputs += [known] if known is not None else []
         elif isinstance(item, Handed):
             printed.append(hand_on(ev, item, state, scope, plan))
@@ -234,7 +234,7 @@ def _catted(words: Sequence[Word], state: State) -> str | None:
     """``cat f`` of files this very script wrote."""
     if len(words) != 2:
         return None
-    known = state.files.get(paths.canonical(words[1].text, state.context.cwd, state.context.home))
+    known = state.files.get(state.key(words[1].text))
     return known.text if known is not None else None
 
 
@@ -263,14 +263,15 @@ def _flows(ev: Evaluator, own: list[int], indexes: list[int], inputs: list[Strea
     secrets = [i for i in dict.fromkeys((*sources, *own)) if is_secret(effects[i]) or i in fed]
     if not secrets:
         return
+    given = [s for m in ev.streams_in(list(words[1:])) for s in m.sources if s in secrets]
     for i in own:
         effect = effects[i]
         changes = effect.action in {Verb.CREATE, Verb.MODIFY} and effect.domain in {Domain.CLOUD, Domain.MESSAGING}
-        if (effect.action is Verb.SEND or changes) and not effect.dry_run:
+        asked = bool(given) and effect.domain is Domain.NETWORK  # the secret is in the address itself
+        if (effect.action is Verb.SEND or changes or asked) and not effect.dry_run:
             ev.out.tag(i, Tag.EXFILTRATION)
             for s in secrets:
                 ev.out.flow(FlowKind.EXFILTRATION, s, i)
-    given = [s for m in ev.streams_in(list(words[1:])) for s in m.sources if s in secrets]
     if given and _program(words[0].text) not in {"echo", "printf", "test", "["}:
         for s in given:
             ev.out.flow(FlowKind.SECRET_TO_ARGV, s, indexes[0] if indexes else None)
@@ -278,6 +279,8 @@ def _flows(ev: Evaluator, own: list[int], indexes: list[int], inputs: list[Strea
 
 def _remember(ev: Evaluator, written: list[tuple[Told, int]], own: list[int], program: str, state: State) -> None:
     """A file written by download or copy may be executed later in the same script."""
+    if program in _ATTRIBUTES:
+        return
     effects = ev.out.effects
     content = [i for i in own if effects[i].action is Verb.RECEIVE or is_secret(effects[i])]
     archive = program in ARCHIVERS
@@ -285,7 +288,7 @@ def _remember(ev: Evaluator, written: list[tuple[Told, int]], own: list[int], pr
         content += [i for i in own if effects[i].action is Verb.READ]
     for item, index in written:
         if item.domain is Domain.FILESYSTEM and item.action in {Verb.CREATE, Verb.MODIFY} and item.target:
-            path = paths.canonical(item.target, state.context.cwd, state.context.home)
+            path = state.key(item.target)
             state.files[path] = Stream(None, (*content, index), archive=archive)
 
 
@@ -305,10 +308,11 @@ def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -
     if "/" in text:
         run_file(ev, name, state, scope, language="")
         return Stream(None, scope.stdin.sources if scope.stdin else ()), None
-    if text in state.files or paths.canonical(text, state.context.cwd, None) in state.files:
+    if state.key(text) in state.files:
         run_file(ev, name, state, scope, language="")
         return Stream(None), None
-    tell(ev, Verb.EXECUTE, Domain.PROCESS, text, name.span, state, scope, destructive=None)
+    index = tell(ev, Verb.EXECUTE, Domain.PROCESS, text, name.span, state, scope, destructive=None)
+    _flows(ev, [], [] if index is None else [index], ev.streams_in(list(words[1:])), words)
     ev.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, scope.span(name.span), text)
     return Stream(None, scope.stdin.sources if scope.stdin else ()), None
 

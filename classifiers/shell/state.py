@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from classifiers.context import Context
 from classifiers.effects import Certainty, Condition, Privilege
+from classifiers.paths import canonical
 from classifiers.shell.ir import Body
 
 Value = str | list[str]
@@ -52,6 +53,10 @@ class State:
 
     def chdir(self, cwd: str | None) -> None:
         self.context = replace(self.context, cwd=cwd)
+
+    def key(self, path: str) -> str:
+        """The name ``files`` knows a path by: ``./t`` and ``t`` are one file."""
+        return canonical(path, self.context.cwd, self.context.home).removeprefix("./")
 
     def merge(self, *branches: State) -> None:
         """After branches of which any may have run: what they changed differently is unknown."""

@@ -20,6 +20,10 @@ Node = tree_sitter.Node
 _LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())
 _PARSER = tree_sitter.Parser(_LANGUAGE)
 MAX_DEPTH = 120
+# The grammar's scanner hands code points to isdigit(3), which reads outside its table above 255: a crash of the whole
+# process. Every character that is not plain ASCII is a full stop there (a word character, never part of a name); words
+# are read from the real text.
+_ODD = re.compile(r"[^\t\n\r -~]")
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 
 
@@ -36,26 +40,18 @@ def parse(text: str) -> ir.Body:
 class _Reader:
     def __init__(self, text: str, skeleton: str, lifted: dict[int, Lifted], base: int = 0) -> None:
         self.text, self.skeleton, self.lifted, self.base = text, skeleton, lifted, base
-        self.data = skeleton.encode("utf-8", "surrogatepass")
-        self.map = None if len(self.data) == len(skeleton) else _positions(skeleton)
+        self.data = _ODD.sub(".", skeleton).encode("ascii")
         self.depth = 0
 
-    # positions
+    # positions: one byte a code point, see _ODD
     def span(self, node: Node) -> tuple[int, int]:
-        if self.map is None:
-            return node.start_byte + self.base, node.end_byte + self.base
-        return self.map[node.start_byte] + self.base, self.map[node.end_byte] + self.base
+        return node.start_byte + self.base, node.end_byte + self.base
 
     def raw(self, node: Node) -> str:
-        if self.map is None:
-            return self.skeleton[node.start_byte : node.end_byte]
-        return self.skeleton[self.map[node.start_byte] : self.map[node.end_byte]]
+        return self.skeleton[node.start_byte : node.end_byte]
 
     def between(self, start: int, end: int) -> str:
-        """Skeleton text between two byte offsets."""
-        if self.map is None:
-            return self.skeleton[start:end]
-        return self.skeleton[self.map[start] : self.map[end]]
+        return self.skeleton[start:end]
 
     def script(self) -> ir.Body:
         root = _PARSER.parse(self.data).root_node
@@ -158,6 +154,8 @@ class _Reader:
                     op = "lifted"
             elif op == "lifted":
                 op = "lifted-word"
+            elif op == "<" and target is None and self.raw(child) == ">":
+                op = "<>"  # the grammar does not know this operator
             elif target is None and op != "lifted-word":
                 target = self.word(child)
             elif not self.is_descriptor(child):
@@ -207,7 +205,7 @@ class _Reader:
 
     def compound(self, node: Node) -> ir.Stmt:
         if node.child_count and node.children[0].type == "((":
-            return ir.Test(self.loose_words(node), self.span(node))
+            return ir.Test(self.loose_words(node), self.span(node), self.raw(node))
         return ir.Group(self.body(node.children))
 
     def if_(self, node: Node) -> ir.Stmt:
@@ -283,7 +281,7 @@ class _Reader:
         return ir.Function(self.raw(name) if name else "", inner, self.span(node))
 
     def test(self, node: Node) -> ir.Stmt:
-        return ir.Test(self.loose_words(node), self.span(node))
+        return ir.Test(self.loose_words(node), self.span(node), self.raw(node))
 
     def loose_words(self, node: Node) -> list[ir.WordIR]:
         """Every word below a test or arithmetic node that could hold a substitution."""
@@ -512,15 +510,6 @@ _PARTS: dict[str, Callable[[_Reader, Any, list[ir.Part], bool], None]] = {
     "subshell": _Reader.as_subshell_word,
 }
 _WORDS = frozenset(_PARTS) - {"subshell"}
-
-
-def _positions(text: str) -> list[int]:
-    """Code point index of each byte offset."""
-    out: list[int] = []
-    for i, char in enumerate(text):
-        out += [i] * len(char.encode("utf-8", "surrogatepass"))
-    out.append(len(text))
-    return out
 
 
 def here_parts(body: str, base: int) -> tuple[ir.Part, ...]:
