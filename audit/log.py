@@ -61,6 +61,8 @@ class AuditLog:
         except BaseException:
             os.close(self._lock_fd)
             raise
+        os.fdatasync(self._chain.segment.fd)  # what an earlier life wrote and never synced counts from here on
+        self._synced_seq, self._synced_records = self._chain.tree.size - 1, self._chain.health.records
         self._thread = threading.Thread(target=self._sync_forever, name="audit-sync", daemon=True)
         self._thread.start()
 
@@ -89,6 +91,7 @@ class AuditLog:
         """The record's id, once write(2) has returned. Raises LogUnwritableError with the log unchanged."""
         guarded = self._guard(record)
         with self._changed:
+            waited = self._waiting
             try:
                 self._chain.before_record()
                 identity = self._chain.put(guarded)
@@ -97,7 +100,7 @@ class AuditLog:
             except OSError as error:  # a rotation or a checkpoint the disk refused, before the record
                 self.health.error = str(error)
                 raise LogUnwritableError(error.errno, str(error)) from error
-            if self._waiting in {1, self._limits.sync_records}:
+            if not waited or self._waiting >= self._limits.sync_records > waited:
                 self._changed.notify_all()
             return identity
 

@@ -44,6 +44,20 @@ def test_acknowledged_means_synced_and_comes_by_itself(tmp_path):
         assert log.acknowledged_seq == log.next_seq - 1
 
 
+def test_what_is_there_when_a_log_is_taken_up_counts_as_acknowledged(tmp_path):
+    with open_log(tmp_path) as log:
+        log.append(action_record())
+    with open_log(tmp_path) as again:
+        assert again.acknowledged_seq == again.next_seq - 1
+
+
+def test_a_checkpoint_before_a_record_does_not_delay_its_sync(tmp_path):
+    with open_log(tmp_path, limits=Limits(checkpoint_records=1, idle_s=3600, sync_s=0.001)) as log:
+        for _ in range(3):
+            log.append(action_record())
+            assert log.wait_acknowledged(log.next_seq - 1, 5)
+
+
 def test_a_second_writer_is_refused_in_one_sentence(tmp_path):
     with open_log(tmp_path), pytest.raises(LogInUseError, match=f"process {os.getpid()} writes this log"):
         open_log(tmp_path)

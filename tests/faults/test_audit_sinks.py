@@ -1,0 +1,115 @@
+"""Outages and a second collector between: every record arrives, in order."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from audit.sink_runner import SinkRunner
+from audit.sinks.otlp import SINK as OTLP
+from tests.audit.build import action_record, open_log
+from tests.audit.otlp_receiver import Received, attributes, serve_http, stop
+
+pytestmark = pytest.mark.faults
+
+
+def ids_of(received):
+    return [attributes(log)["onlooker.record.id"] for log in received.logs]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def run_while(folder, sink, done, timeout_s=60):
+    runner = SinkRunner(folder / "audit", folder / "sinks", {"otlp": sink}, poll_s=0.02, wait_s=0.02)
+
+    async def main():
+        stopping = asyncio.Event()
+
+        async def watch():
+            while not done(runner.status["otlp"]):
+                await asyncio.sleep(0.02)
+            stopping.set()
+
+        async with asyncio.timeout(timeout_s):
+            await asyncio.gather(runner.run(stopping), watch())
+
+    asyncio.run(main())
+    return runner.status["otlp"]
+
+
+def test_a_receiver_that_comes_and_goes_under_load_gets_everything_in_order(tmp_path):
+    received = Received()
+    port = free_port()
+    log = open_log(tmp_path)
+    total = 3000
+    written = threading.Event()
+
+    def write():
+        for _ in range(total):
+            log.append(action_record())
+        written.set()
+
+    def flap():
+        while not written.is_set() or len(received.logs) < total:
+            server = serve_http(received, port)
+            time.sleep(0.15)
+            stop(server)
+            time.sleep(0.1)
+            if len(set(ids_of(received))) >= total:
+                return
+
+    threads = [threading.Thread(target=write), threading.Thread(target=flap)]
+    for thread in threads:
+        thread.start()
+    sink = OTLP.open({"endpoint": f"http://127.0.0.1:{port}", "timeout_s": 1.0}, tmp_path)
+    sink.batch_records = 100
+    status = run_while(tmp_path, sink, lambda s: written.is_set() and s.sent >= log.next_seq)
+    for thread in threads:
+        thread.join()
+    log.close()
+    seen = list(dict.fromkeys(ids_of(received)))
+    assert seen == [f"{log.log_id}:{n}" for n in range(len(seen))]
+    assert len(seen) >= total
+    assert status.errors > 0
+    assert status.lost == 0
+
+
+def test_through_rotel_a_real_collector(tmp_path):
+    rotel = pytest.importorskip("rotel", reason="rotel is a development dependency")
+    binary = Path(rotel.__file__).with_name("rotel-agent")
+    received = Received()
+    server = serve_http(received)
+    grpc_port, http_port = free_port(), free_port()
+    command = [
+        *(str(binary), "start", "--otlp-grpc-endpoint", f"127.0.0.1:{grpc_port}"),
+        *("--otlp-http-endpoint", f"127.0.0.1:{http_port}", "--exporter", "otlp"),
+        *(
+            "--otlp-exporter-endpoint",
+            f"http://127.0.0.1:{server.server_address[1]}",
+            "--otlp-exporter-protocol",
+            "http",
+        ),
+    ]
+    collector = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with open_log(tmp_path) as log:
+            for _ in range(40):
+                log.append(action_record())
+        sink = OTLP.open({"endpoint": f"http://127.0.0.1:{http_port}"}, tmp_path)
+        status = run_while(tmp_path, sink, lambda s: s.sent >= log.next_seq)
+        assert received.wait(lambda: len(set(ids_of(received))) >= log.next_seq and len(received.traces) >= 40)
+    finally:
+        collector.send_signal(signal.SIGTERM)
+        collector.wait(20)
+        stop(server)
+    assert status.rejected == 0
+    assert {log.event_name for log in received.logs} == {"onlooker.action", "onlooker.segment", "onlooker.checkpoint"}
+    assert {span.name for span in received.traces} == {"execute_tool Bash"}
