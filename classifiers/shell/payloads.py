@@ -387,7 +387,9 @@ def _ask(ev: Evaluator, parts: CallParts, state: State) -> Action | None:
     """Another surface's reading, or None. Loading it the first time is not the command's time."""
     started = time.thread_time()
     surface = surface_named(parts.surface)
-    action = None if surface is None else surface.classify(parts, state.context)
+    context = state.context  # a folder that is not known must not leak its mark into another surface's targets
+    context = context if context.cwd is None or ev.known(context.cwd) else replace(context, cwd=None)
+    action = None if surface is None else surface.classify(parts, context)
     if parts.surface not in _WARM:
         _WARM.add(parts.surface)
         ev.out.deadline += time.thread_time() - started
