@@ -15,6 +15,8 @@ from policies.pattern import OPERATORS, Pattern
 from policies.vocab import EFFECT_FIELDS, FIELDS, Field
 from policies.words import suggest, unknown_key, unknown_operator, unknown_value
 
+Lists = dict[str, tuple[str, ...]]
+
 # Keys of match that are globs over one field; a tool is found by its wire name or its canonical one.
 GLOBS: dict[str, tuple[str, ...]] = {
     "tools": ("call.name", "call.canonical"),

@@ -20,6 +20,7 @@ class Wish:
     hosts: tuple[str, ...] = ()
     packages: tuple[str, ...] = ("pypi", "npm", "cargo", "go", "gem")
     forbidden: tuple[str, ...] = ()
+    origin: bool = False  # the checkout's remote "origin" is one of the repositories
 
 
 def write(wish: Wish) -> str:
@@ -45,6 +46,9 @@ def write(wish: Wish) -> str:
         "    - {domain: agent, action: [read, create, modify, execute]}  # its own plans and sub-agents",
         "    - {domain: [code, process], action: execute}  # running things; what could not be read stays undetermined",
     ]
+    out += (
+        ['    - {domain: vcs, action: send, target: "git:origin#*"}  # origin as it is set now'] if wish.origin else []
+    )
     out += [f"  repos: [{', '.join(map(_text, wish.repos))}]"] if wish.repos else []
     out += [f"  hosts: [{', '.join(map(_text, wish.hosts))}]"] if wish.hosts else []
     if wish.forbidden:

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from classifiers.strict_yaml import Mapped, Path
-from policies.check import read_id, text
 from policies.check_match import MatchChecker
+from policies.check_rule import read_id, text
 from policies.check_tests import VERDICTS, read_tests
 from policies.diagnostic import Notes
 from policies.model import Entry, Leaf, Targets, Test

@@ -11,19 +11,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable
-from enum import Enum
 
-from policies.glob import Segment, is_glob, match_segments, matches, reach, segments, text_glob
+from policies.glob import Segment, is_glob, match_segments, reach, segments, text_glob
+from policies.relation import Relation, accepts, relate_parts
+from policies.schemes import of_scheme
 from policies.target import SCHEME, Form, Target
 
 OPERATORS = ("under", "cidr", "prefix", "suffix", "contains")
-
-
-class Relation(Enum):
-    MISS = 0
-    TOUCHES = 1
-    COVERS = 2
-    UNKNOWN = 3
 
 
 class Pattern:
@@ -85,7 +79,7 @@ def _glob(text: str) -> Callable[[Target], Relation]:
         return lambda _: Relation.COVERS
     scheme = SCHEME.match(text)
     if scheme and text[:1] not in "/~*":
-        return _scheme(scheme[1], text[scheme.end() :])
+        return of_scheme(scheme[1], text[scheme.end() :])
     if "/" in text or text.startswith("~"):
         return _path(text)
     return _bare(text)
@@ -144,139 +138,7 @@ def _relative(parts: tuple[Segment, ...], path: str, *, floating: bool) -> Relat
     if floating and match_segments(parts, texts):
         return Relation.COVERS
     ends = reach(parts, texts, range(len(parts) + 1))
-    return Relation.UNKNOWN if _accepts(parts, ends) else Relation.MISS
-
-
-def relate_parts(parts: tuple[Segment, ...], texts: list[str], target: Target) -> Relation:
-    """The general case: the target may be deep, and may have globs of its own."""
-    sure = reach(parts, texts)
-    if target.deep:
-        if any(i < len(parts) and parts[i] is None and i + 1 == len(parts) for i in sure):
-            return Relation.COVERS
-        if any(_named(parts, i) for i in sure):
-            return Relation.TOUCHES
-        if sure:  # only a ** could reach further down: whether there is such a thing below is not known
-            return Relation.UNKNOWN
-    elif _accepts(parts, sure):
-        return Relation.COVERS
-    if not any(map(is_glob, texts)):
-        return Relation.MISS
-    maybe = _reach_wild(parts, texts)
-    if not maybe or not (target.deep or _accepts(parts, maybe)):
-        return Relation.MISS
-    whole = all(t == "*" for t in texts if is_glob(t))
-    return Relation.TOUCHES if target.deep and whole and texts[-1] == "*" else Relation.UNKNOWN
-
-
-def _named(parts: tuple[Segment, ...], place: int) -> bool:
-    """The place was reached by naming it, not by a ** that may hold anything."""
-    return place == len(parts) or (parts[place] is not None and (place == 0 or parts[place - 1] is not None))
-
-
-def _accepts(parts: tuple[Segment, ...], places: set[int]) -> bool:
-    return len(parts) in places
-
-
-def _reach_wild(parts: tuple[Segment, ...], texts: list[str]) -> set[int]:
-    """Like reach, with the target's own globs taken as anything they could expand to."""
-    places = reach(parts, ())
-    for text in texts:
-        step: set[int] = set()
-        for i in places:
-            part = parts[i] if i < len(parts) else ""
-            if i < len(parts) and (part is None or _overlaps(part, text)):
-                step |= reach(parts, (), (i if part is None else i + 1,))
-        places = step
-    return places
-
-
-def _overlaps(part: str | Callable[[str], object], text: str) -> bool:
-    if not is_glob(text):
-        return matches(part, text)
-    return text_glob(text, fold=False)(part) if isinstance(part, str) else True
-
-
-# --- scheme:rest -----------------------------------------------------------------------------------------------------
-
-# How many colon-separated components a scheme has before its last, which may hold slashes (docs/effects.md).
-COMPONENTS = {"aws": 3, "gcp": 3, "azure": 3, "k8s": 2, "db": 1}
-PACKAGES = {"pypi", "npm", "apt", "cargo", "gem", "go", "brew", "yum", "dnf", "apk", "conda", "composer", "nuget"}
-_VERSION = re.compile(r"[=<>~!\[ ]|(?<=.)@")
-
-
-def _scheme(scheme: str, rest: str) -> Callable[[Target], Relation]:
-    compare = _git(rest) if scheme == "git" else _package(rest) if scheme in PACKAGES else _components(scheme, rest)
-    start = scheme + ":"
-
-    def relate(target: Target) -> Relation:
-        text = target.text
-        if text is None:
-            return Relation.UNKNOWN
-        if target.form is Form.SCHEME and text.startswith(start):
-            return compare(text[len(start) :], target)
-        vague = scheme == "git" and target.domain == "vcs" and target.form is Form.PATH
-        return Relation.UNKNOWN if vague else Relation.MISS
-
-    return relate
-
-
-def _package(rest: str) -> Callable[[str, Target], Relation]:
-    versioned = _VERSION.search(rest) is not None
-    match = text_glob(rest)
-
-    def compare(text: str, _: Target) -> Relation:
-        name = text if versioned else _VERSION.split(text, maxsplit=1)[0]
-        return Relation.COVERS if match(name) else Relation.MISS
-
-    return compare
-
-
-def _git(rest: str) -> Callable[[str, Target], Relation]:
-    """``host/owner/repo#ref``: the repository by segments, the ref as one piece; no ``#`` means any ref."""
-    repo, mark, ref = rest.partition("#")
-    parts, match = segments(repo), text_glob(ref, fold=False)
-    any_repo, any_ref = repo in {"*", "**"}, not mark or ref in {"*", "**"}
-
-    def compare(text: str, target: Target) -> Relation:
-        its_repo, _, its_ref = text.partition("#")
-        if not any_repo:
-            if "/" not in its_repo and its_repo != repo:  # a remote's name, or nothing: which repository is not known
-                return Relation.UNKNOWN
-            relation = relate_parts(parts, its_repo.split("/"), target)
-            if relation is not Relation.COVERS and not (target.deep and relation is Relation.TOUCHES):
-                return relation
-        if any_ref:
-            return Relation.COVERS
-        if not its_ref or its_ref in {"*", "HEAD"}:
-            return Relation.UNKNOWN
-        return Relation.COVERS if match(its_ref) else Relation.MISS
-
-    return compare
-
-
-def _components(scheme: str, rest: str) -> Callable[[str, Target], Relation]:
-    count = COMPONENTS.get(scheme, 0)
-    wanted = rest.split(":", count)
-    heads = [None if w in {"*", "**"} else text_glob(w, fold=False) for w in wanted[:count]]
-    last = wanted[count] if len(wanted) > count else "*"
-    parts = None if last in {"*", "**"} else segments(last)
-
-    def compare(text: str, target: Target) -> Relation:
-        found = text.split(":", count)
-        vague = False
-        for match, part in zip(heads, found, strict=False):
-            if match is not None and part in {"*", ""}:
-                vague = True
-            elif match is not None and not match(part):
-                return Relation.MISS
-        relation = Relation.COVERS
-        if parts is not None:
-            if len(found) <= count:
-                return Relation.UNKNOWN
-            relation = relate_parts(parts, found[count].split("/"), target)
-        return Relation.UNKNOWN if vague and relation is not Relation.MISS else relation
-
-    return compare
+    return Relation.UNKNOWN if accepts(parts, ends) else Relation.MISS
 
 
 # --- words, hosts, addresses -----------------------------------------------------------------------------------------

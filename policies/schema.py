@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from policies.check import ON_UNKNOWN, SEVERITIES, STATUSES
 from policies.check_match import COMPARISONS, GLOBS, TEXTS
+from policies.check_rule import ON_UNKNOWN, SEVERITIES, STATUSES
 from policies.check_tests import GROUPS, RESULTS, VERDICTS
 from policies.compile import RANK
 from policies.objective import BUDGETS, CLOUD_KEYS, PROVIDERS, RUNS

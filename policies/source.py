@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from classifiers.strict_yaml import Mapped, StrictYamlError, load
-from policies.check import Checked, Lists, check_policy
+from policies.check import Checked, check_policy
+from policies.check_match import Lists
 from policies.diagnostic import Diagnostic, of_yaml
 from policies.model import Policy, Rule
 from policies.words import suggest

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from classifiers.effects import Effect
-from policies.pattern import PACKAGES
+from policies.schemes import PACKAGES
 from policies.target import SCHEME, Form, Target, strip_port
 from policies.verdict import Subject
 

@@ -67,6 +67,7 @@ def play(file: Path) -> Iterator[Step]:
         repos=(script["repo"],),
         hosts=tuple(script.get("hosts", ())),
         forbidden=tuple(script.get("forbidden", ())),
+        origin=True,
     )
     objective, found = read_text(write(wish), "objective.yaml")
     assert objective is not None

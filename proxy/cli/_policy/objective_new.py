@@ -36,6 +36,7 @@ def COMMAND(  # noqa: N802, PLR0917 - click names them
         tuple(str(Path(p).absolute()) for p in paths) or (str(root),),
         repos or ((origin,) if origin else ()),
         hosts,
+        origin=origin is not None and not repos,
         forbidden=tuple(str(Path(p).absolute()) for p in forbidden),
     )
     text = write(wish)
