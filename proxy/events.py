@@ -53,7 +53,8 @@ class Facts:
     usage {input, output, cached, reasoning}, agent {name, version}, agent_id, parent_agent_id, cwd, cwd_source,
     mcp_session, mcp_protocol_version, traceparent, thread_id, run_id, finish_reason, error,
     pending {declared, derived},
-    client_would_reject.
+    client_would_reject (the first reason), parent_run_id, interrupt {id, reason, deadline} and decision {interrupt,
+    state} of an AG-UI interrupt that names no call.
     """
 
     values: dict[str, Any] = field(default_factory=dict)

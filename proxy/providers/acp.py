@@ -9,43 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
-from classifiers.call import Approval, ApprovalState, ExecutedBy, ObservedAt, Outcome, Status, ToolCall, ToolResult
+from classifiers.call import Approval, ApprovalState, ExecutedBy, ObservedAt, Outcome, ToolCall, ToolResult
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange, Side
 from proxy.providers import Assembly
-from proxy.providers._calls import fields, hashed, rows, short, text
+from proxy.providers._acp_words import ASKED_OF_CLIENT, ENDS, STATUS, UPDATES, Shown, digest_of, is_acp
+from proxy.providers._calls import fields, rows, short, text
 from proxy.providers._reading import arguments_of_value, content_facts, trimmed
 from proxy.wire import Frame
-
-_STATUS = {
-    "pending": Status.PENDING,
-    "in_progress": Status.EXECUTING,
-    "completed": Status.COMPLETED,
-    "failed": Status.FAILED,
-}
-_ENDS = {"completed": Outcome.OK, "failed": Outcome.ERROR}
-_ASKED_OF_CLIENT = frozenset({"fs/read_text_file", "fs/write_text_file", "terminal/create"})
-_UPDATES = frozenset({"tool_call", "tool_call_update"})
-
-
-@dataclass(slots=True)
-class _Shown:
-    """A tool call as the updates so far tell it; ``told``: digest of what was yielded, "" when nothing was."""
-
-    session: str
-    ordinal: int
-    known: dict[str, Any] = field(default_factory=dict)
-    told: str = ""
-    ended: bool = False
 
 
 class AcpTalk:
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
-        self._calls: dict[str, _Shown] = {}
+        self._calls: dict[str, Shown] = {}
         self._asked: dict[str, dict[str, Any]] = {}  # "side:id" -> what that request was
         self._ordinal = 0
 
@@ -83,7 +62,7 @@ class AcpTalk:
             yield from self._cancelled(session)
         elif method == "session/request_permission":
             yield from self._permission(session, params, ident, side)
-        elif method in _ASKED_OF_CLIENT and ident is not None:
+        elif method in ASKED_OF_CLIENT and ident is not None:
             yield self._client_call(method, params, ident, side)
         if method == "initialize":
             self._wait(side, ident, {"method": method})
@@ -95,13 +74,13 @@ class AcpTalk:
 
     def _update(self, session: str, update: dict[str, Any]) -> Iterator[Event]:
         call_id = text(update.get("toolCallId"))
-        if text(update.get("sessionUpdate")) in _UPDATES and call_id:
+        if text(update.get("sessionUpdate")) in UPDATES and call_id:
             yield from self._shown(session, call_id, update)
 
     def _shown(self, session: str, call_id: str, update: dict[str, Any], *, decided: bool = False) -> Iterator[Event]:
         shown = self._calls.get(call_id)
         if shown is None:
-            shown = self._calls[call_id] = _Shown(session, self._ordinal)
+            shown = self._calls[call_id] = Shown(session, self._ordinal)
             self._ordinal += 1
             trimmed(self._calls, 10_000)
         for key, value in update.items():  # null clears, absent keeps
@@ -111,14 +90,14 @@ class AcpTalk:
                 shown.known[key] = value
         status = text(shown.known.get("status"))
         ready = decided or "rawInput" in shown.known or status not in ("", "pending")
-        if ready and shown.told != _digest(shown):
+        if ready and shown.told != digest_of(shown):
             yield self._call(call_id, shown)
-        if status in _ENDS and not shown.ended:
+        if status in ENDS and not shown.ended:
             shown.ended = True
-            yield self._ended(call_id, shown, _ENDS[status])
+            yield self._ended(call_id, shown, ENDS[status])
 
-    def _call(self, call_id: str, shown: _Shown) -> Event:
-        known, again, shown.told = shown.known, bool(shown.told), _digest(shown)
+    def _call(self, call_id: str, shown: Shown) -> Event:
+        known, again, shown.told = shown.known, bool(shown.told), digest_of(shown)
         places = [text(place.get("path")) for place in rows(known.get("locations")) if text(place.get("path"))]
         status = known.get("status")
         extra: dict[str, Any] = {"acp_kind": text(known.get("kind")) or "other"}
@@ -131,7 +110,7 @@ class AcpTalk:
                 **arguments_of_value(known.get("rawInput")),
                 kind="acp_tool_call",
                 executed_by=ExecutedBy.AGENT,
-                status=_STATUS.get(status, status) if isinstance(status, str) else None,
+                status=STATUS.get(status, status) if isinstance(status, str) else None,
                 ordinal=shown.ordinal,
                 thread_id=shown.session or None,
                 observed_at=ObservedAt.AGUI_EVENT,
@@ -140,7 +119,7 @@ class AcpTalk:
             )
         )
 
-    def _ended(self, call_id: str, shown: _Shown, outcome: Outcome, *, final: bool = True) -> Event:
+    def _ended(self, call_id: str, shown: Shown, outcome: Outcome, *, final: bool = True) -> Event:
         known = shown.known
         content = known.get("rawOutput", known.get("content"))
         status = known.get("status")
@@ -151,7 +130,7 @@ class AcpTalk:
                 outcome=outcome,
                 final=final,
                 reported_by="agent",
-                status=_STATUS.get(status, status) if isinstance(status, str) else None,
+                status=STATUS.get(status, status) if isinstance(status, str) else None,
                 thread_id=shown.session or None,
                 **(content_facts(content) if content is not None else {}),
             )
@@ -248,30 +227,17 @@ class AcpTalk:
         return self._approval(asked["call"], ApprovalState.UNKNOWN, "request")
 
 
-def _digest(shown: _Shown) -> str:
-    return hashed([shown.known.get(key) for key in ("title", "kind", "rawInput")])
-
-
 class _Acp:
     name = "acp"
     dialect_of: str | None = None
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
-        if _is_acp(exchange.request_json):
+        if is_acp(exchange.request_json):
             return 112
-        return 92 if first is not None and _is_acp(first.data) else 0
+        return 92 if first is not None and is_acp(first.data) else 0
 
     def open(self, exchange: Exchange) -> Assembly:
         return AcpTalk(exchange)
-
-
-def _is_acp(value: Any) -> bool:
-    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
-        return False
-    method = text(value.get("method"))
-    if method == "initialize":  # MCP's versions are dates, ACP's whole numbers
-        return isinstance(fields(value.get("params")).get("protocolVersion"), int)
-    return method.startswith(("session/", "fs/", "terminal/"))
 
 
 PROVIDER = _Acp()

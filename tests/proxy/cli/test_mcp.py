@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -198,3 +200,45 @@ def test_a_long_conversation_becomes_several_exchanges_cut_between_lines(tmp_pat
     assert [(e.exchange, e.data) for e in events if isinstance(e, BodySeen)][-1] == (2, b"y\n")
     assert [(e.exchange, str(e.ending)) for e in events if isinstance(e, Ended)] == [(1, "complete"), (2, "complete")]
     assert capture.broken is None
+
+
+COUNTS_INTERRUPTS = """
+import signal, sys
+seen = []
+signal.signal(signal.SIGINT, lambda *_: (seen.append(1), print("interrupt", flush=True)))
+print("ready", flush=True)
+for line in sys.stdin:
+    print(len(seen), flush=True)
+    break
+"""
+
+
+def test_a_terminals_interrupt_reaches_the_child_once(state):
+    """Ctrl-C goes to the whole foreground group: handing it on as well would be a second one."""
+    ours, theirs = os.openpty()
+
+    def take_terminal():
+        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+
+    argv = [sys.executable, "-m", "proxy", "mcp", "--state", str(state), "--", sys.executable, "-c", COUNTS_INTERRUPTS]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen(
+        argv,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=env,
+        start_new_session=True,
+        preexec_fn=take_terminal,  # noqa: PLW1509 - the only way to give a child a terminal of its own
+    )
+    try:
+        assert child.stdout.readline() == b"ready\n"
+        os.write(ours, b"\x03")
+        assert child.stdout.readline() == b"interrupt\n"
+        os.write(ours, b"how many\n")
+        assert child.stdout.readline() == b"1\n"
+        assert child.communicate(timeout=60)[0] == b""
+        assert child.returncode == 0
+    finally:
+        os.close(ours)
+        os.close(theirs)
