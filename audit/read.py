@@ -14,6 +14,7 @@ import orjson
 
 from audit.cursor import in_order, ts_of
 from audit.files import Segment, load_manifest
+from audit.json_text import encode
 from audit.segment_reader import lines_of, open_segment
 
 Record = dict[str, Any]
@@ -84,11 +85,30 @@ def session(path: Path, session_id: str) -> list[Record]:
     """Everything of one session, in order; lines about its actions that carry no session come too."""
     out: list[Record] = []
     ids: set[str] = set()
-    for record in records(path):
+    needle = encode(session_id)[1:-1]
+    for line in lines(path):
+        if needle not in line and b'"action":"' not in line:
+            continue
+        record: Record = orjson.loads(line)
         if (record.get("session") or {}).get("id") == session_id or record.get("action") in ids:
             ids.add(record["id"])
             out.append(record)
     return out
+
+
+def newest(path: Path, count: int, keep: Callable[[Record], bool] = lambda _: True) -> list[Record]:
+    """The newest ``count`` records that are to be kept, oldest first; files are opened from the last."""
+    found: list[Record] = []
+    for segment in reversed(in_order(audit_dir(path))):
+        if segment.path is None or len(found) >= count:
+            continue
+        for line in reversed(list(lines_of(segment.path))):
+            record: Record = orjson.loads(line)
+            if keep(record):
+                found.append(record)
+                if len(found) >= count:
+                    break
+    return found[::-1]
 
 
 def segments_since(path: Path, since: str | None = None) -> list[Path]:

@@ -57,6 +57,7 @@ def find_end(directory: Path, log_id: str) -> End:
     if not path.exists():
         end.broken = f"{path.name} is closed or missing"
         return end
+    manifest_path(directory, log_id, number).unlink(missing_ok=True)  # a rotation that got no further: not closed
     end.torn_bytes = _cut_torn_tail(path)
     _replay(end, path)
     return end

@@ -158,6 +158,12 @@ def _sinks(value: Any) -> tuple[dict[str, Any], ...]:
 def _rules(value: Any) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list) or not all(isinstance(r, dict) for r in value):
         raise WrongValueError("expected a list of rules")
+    from audit.privacy import parse_rules  # noqa: PLC0415 - its keys and patterns cost 100 ms that most commands save
+
+    try:
+        parse_rules(value, "rules")
+    except ValueError as error:
+        raise WrongValueError(str(error)) from None
     return tuple(value)
 
 

@@ -6,7 +6,7 @@ import pytest
 from audit import record as records
 from audit.cursor import Cursor, end_of, read_batch
 from audit.files import segments
-from audit.read import about, audit_dir, by_id, lines, session
+from audit.read import about, audit_dir, by_id, lines, newest, session
 from audit.read import records as read_records
 from audit.retention import Retention, compress, remove_old
 from audit.writer import Limits
@@ -90,6 +90,12 @@ def test_a_line_still_being_written_is_left_out(tmp_path):
         with path.open("ab") as file:
             file.write(b'{"schema":')
         assert len(list(lines(tmp_path))) == whole
+
+
+def test_the_newest_are_found_from_the_end(hours):
+    assert commands(newest(hours, 3, lambda r: r["kind"] == "action")) == ["ls /357", "ls /358", "ls /359"]
+    assert len(newest(hours, 10_000)) == len(list(read_records(hours)))
+    assert newest(hours, 0) == []
 
 
 def test_a_place_without_a_log_is_named(tmp_path):

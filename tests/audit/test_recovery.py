@@ -6,6 +6,7 @@ import pytest
 from audit.checkpoint import load_signer
 from audit.files import segments
 from audit.segment_reader import lines_of
+from audit.verify import verify
 from audit.writer import Limits
 from tests.audit.build import action_record, open_log
 
@@ -88,3 +89,15 @@ def test_the_chain_goes_on_across_files_after_a_restart(tmp_path):
     assert seqs == list(range(len(seqs)))
     assert len({r["log_id"] for r in records_of(tmp_path)}) == 1
     assert log.next_seq == len(seqs)
+
+
+def test_a_rotation_that_died_after_its_manifest_leaves_the_file_open(tmp_path):
+    with open_log(tmp_path) as log:
+        log.append(action_record())
+        log.rotate()
+    (tmp_path / "audit" / f"{log.log_id}.000002.jsonl").unlink()
+    with open_log(tmp_path) as again:
+        again.append(action_record())
+        assert again.log_id == log.log_id
+    assert verify(tmp_path / "audit")[0].answer == "valid"
+    assert len(list(segments(tmp_path / "audit"))) == 1

@@ -549,3 +549,37 @@ def test_a_nats_server_that_is_not_there_keeps_its_place(folder):
     with pytest.raises(SinkError, match="nats"):
         sink.send(written(folder)[:1])
     sink.close()
+
+
+# -- what must be in none of them
+
+
+def test_thirty_planted_secrets_reach_no_sink_no_report_and_no_export(tmp_path):
+    from audit.export import export
+    from audit.privacy import Guard
+    from audit.read import lines
+    from audit.redact import TokenKeys
+    from audit.report import make_report
+    from audit.report_page import page
+    from tests.audit.test_privacy import planted
+
+    with open_log(tmp_path, guard=Guard(TokenKeys("k1", {"k1": b"0" * 32}))) as log:
+        for record in planted():
+            log.append({**record, "session": {"id": "s-1"}})
+    audit = tmp_path / "audit"
+    received = Received()
+    server = serve_http(received)
+    endpoint = {"endpoint": f"http://127.0.0.1:{server.server_address[1]}", "arguments": True}
+    drain(audit, "otlp", OTLP.open(endpoint, tmp_path))
+    stop(server)
+    stream = io.StringIO()
+    drain(audit, "stdout", StdoutSink(stream, "json"))
+    drain(audit, "console", StdoutSink(stream, "console"))
+    drain(audit, "ocsf", OCSF.open({}, tmp_path / "ocsf"))
+    export(audit, lines(audit), tmp_path / "pack", whole=True)
+    said = [stream.getvalue(), str(received.logs), str(received.traces), page(make_report("s-1", written(audit)))]
+    said += [message(r).decode() for r in written(audit)]
+    everything = "\n".join(said).encode() + b"".join(p.read_bytes() for p in tmp_path.rglob("*") if p.is_file())
+    assert b"REDACTED_" in everything
+    assert b"CANARY" not in everything
+    assert b"AKIAZQ3EGRT2LMNOPQRS" not in everything

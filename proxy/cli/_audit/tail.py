@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from pathlib import Path
 
 import click
 import orjson
 
 from audit.cursor import end_of, read_batch
-from audit.read import audit_dir, records
+from audit.read import audit_dir, newest
 from audit.summary import HOUSEKEEPING
 from proxy.cli._audit._show import errors, follow_line, json_option, place, show, state_option
 
@@ -28,8 +27,7 @@ def COMMAND(state: Path, as_json: bool, count: int, follow: bool, everything: bo
     with errors():
         folder = audit_dir(place(state))
         cursor = end_of(folder)
-        wanted = (r for r in records(folder) if everything or r["kind"] not in HOUSEKEEPING)
-        show(deque(wanted, maxlen=max(count, 0)), as_json=as_json)
+        show(newest(folder, max(count, 0), lambda r: everything or r["kind"] not in HOUSEKEEPING), as_json=as_json)
         while follow:
             batch, cursor = read_batch(folder, cursor)
             for record in map(orjson.loads, batch):
