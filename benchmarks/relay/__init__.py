@@ -8,10 +8,12 @@ import json
 import os
 import re
 import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -157,8 +159,74 @@ PARTS = {
     "sse": lambda b: table(
         "events, 16 streams, 8000/s", b.streams(16, 8000, b.names("nginx", "haproxy", "onlooker")), ("CPU µs/event", "delay p50 ms", "delay p99 ms")
     ),
+    "wake": lambda b: wake(b),  # noqa: PLW0108 - defined below
+    "gone": lambda b: gone(b),  # noqa: PLW0108 - defined below
     "idle": lambda b: idle(b),  # noqa: PLW0108 - defined below
 }  # fmt: skip
+
+
+def wake(bench):
+    """From an exchange's end being captured to the analyzer's side holding it, one exchange every 5 ms."""
+    process = CONTENDERS["onlooker"][0](bench.folder, bench.plain, tls=False, certificate=bench.certificate)
+    root = next(spool_folder(bench.folder).glob("spool-*"))
+    code = (
+        "import sys, time; from pathlib import Path; from proxy.spool.tail import SpoolTail; from proxy.spool.events import Ended\n"
+        "tail = SpoolTail(Path(sys.argv[1])); late = []\n"
+        "while len(late) < 450: late += [time.monotonic_ns() - e.mono_ns for e in tail.wait(1.0) if isinstance(e, Ended)]\n"
+        "late = sorted(late[50:]); print(late[200] / 1e6, late[396] / 1e6)"
+    )
+    reader = subprocess.Popen(
+        ["taskset", "-c", str(OTHER_CORE), sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE, text=True
+    )
+    with socket.create_connection(("127.0.0.1", process.port)) as sock:
+        while reader.poll() is None:
+            sock.sendall(b"GET /small HTTP/1.1\r\nHost: x\r\n\r\n")
+            sock.recv(65536)
+            time.sleep(0.005)
+    p50, p99 = reader.communicate()[0].split()
+    process.stop()
+    print(f"\ncaptured to read by the analyzer's side: p50 {float(p50):.3f} ms, p99 {float(p99):.3f} ms")
+
+
+def gone(bench):
+    """A client that leaves mid-stream, to its upstream's connection being closed."""
+    late = []
+
+    def serve(listener):
+        while True:
+            try:
+                sock, _ = listener.accept()
+            except OSError:
+                return
+            with sock:
+                sock.recv(65536)
+                sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx")
+                try:
+                    while sock.recv(65536):
+                        pass
+                except OSError:
+                    pass
+                late.append(time.perf_counter() - left[0])
+                seen.release()
+
+    left, seen = [0.0], threading.Semaphore(0)
+    listener = socket.create_server(("127.0.0.1", 0))
+    threading.Thread(target=serve, args=(listener,), daemon=True).start()
+    process = CONTENDERS["onlooker"][0](
+        bench.folder, listener.getsockname()[1], tls=False, certificate=bench.certificate
+    )
+    for _ in range(100):
+        with socket.create_connection(("127.0.0.1", process.port)) as sock:
+            sock.sendall(b"GET /gone HTTP/1.1\r\nHost: x\r\n\r\n")
+            sock.recv(65536)
+            left[0] = time.perf_counter()
+        seen.acquire(timeout=5)
+    process.stop()
+    listener.close()
+    late.sort()
+    print(
+        f"\nclient gone to upstream closed: p50 {late[50] * 1e3:.3f} ms, worst of {len(late)} {late[-1] * 1e3:.3f} ms"
+    )
 
 
 def idle(bench):
