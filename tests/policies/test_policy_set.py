@@ -206,3 +206,19 @@ def test_the_cache_gives_the_same_policy_and_notices_every_change(tmp_path):
     assert "acme.remove" in third.compiled.by_id
     next(cache.iterdir()).write_text('{"broken": 1}')
     assert load([file], now=NOW, cache=cache).policies[0].state == "active"
+
+
+def test_files_extend_files_beside_them_and_a_circle_ends(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "base.yaml").write_text("policy: 1\nid: acme.base\nextends: [../p.yaml]\nrules:\n" + DELETE)
+    head = "policy: 1\nid: acme.x\nextends: [sub/base.yaml]\noverrides: [{id: acme.delete, severity: low}]\nrules: []\n"
+    found = findings(policy(tmp_path, "", head), subject("delete filesystem:/srv/a"))
+    assert found["acme.delete"].severity is Severity.LOW
+
+
+def test_a_folder_of_bare_rules_is_a_policy(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "a.yaml").write_text("rule: 1\nid: acme.a\nmatch: {effects: [{domain: filesystem, action: delete}]}\n")
+    (result,) = load([folder], now=NOW).evaluate(subject("delete filesystem:/srv/a"), SessionState())
+    assert (result.id, [f.rule for f in result.findings]) == ("mine", ["acme.a"])
