@@ -62,12 +62,33 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Bytes that could not be read. Never silence."""
+    """Bytes that could not be read. Never silence. ``reason`` is a sentence, ``label`` one word of a closed list."""
 
     content_type: str
     size_bytes: int
     reason: str
     side: str = "response"
+
+    @property
+    def label(self) -> str:
+        return next((label for part, label in _LABELS if part in self.reason), "other")
+
+
+# what a reason says -> its label; the first that fits
+_LABELS = (
+    ("no_provider", "no_provider"),
+    ("no framing", "no_framing"),
+    ("failed:", "provider_failed"),
+    ("over the cap", "over_cap"),
+    ("cut off", "cut_off"),
+    ("before its end", "cut_off"),
+    ("labelled", "coding"),
+    ("content-encoding", "coding"),
+    ("damaged", "damaged"),
+    ("checksum", "damaged"),
+    ("JSON", "not_json"),
+)
+UNREAD_LABELS = (*dict.fromkeys(label for _, label in _LABELS), "other")
 
 
 Event = CallClosed | ResultSeen | HistorySeen | ToolsOffered | Facts | Unread

@@ -14,6 +14,7 @@ from typing import Any
 
 from classifiers.effects import Domain, OpaqueReason, Surface, Verb
 from policies.verdict import Severity, Verdict
+from proxy.events import UNREAD_LABELS
 
 MAX_SERIES = 5000  # per metric: a label an upstream can choose must not grow without end
 
@@ -88,7 +89,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         ("reason",),
         (_values(OpaqueReason),),
     ),
-    Definition("onlooker_unread_total", "counter", "Bodies that could not be read.", ("reason",), (("no_provider",),)),
+    Definition("onlooker_unread_total", "counter", "Bodies that could not be read.", ("reason",), (UNREAD_LABELS,)),
     Definition("onlooker_unread_bytes_total", "counter", "Their bytes."),
     Definition("onlooker_opaque_flows_total", "counter", "Tunnels nobody reads."),
     Definition(

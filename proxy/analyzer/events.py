@@ -134,7 +134,7 @@ def _offered(session: Session, event: ToolsOffered) -> None:
 
 
 def _unread(desk: Desk, tracked: Tracked, event: Unread) -> None:
-    desk.metrics.inc("onlooker_unread_total", reason=event.reason)
+    desk.metrics.inc("onlooker_unread_total", reason=event.label)
     desk.metrics.inc("onlooker_unread_bytes_total", event.size_bytes)
     if tracked.session is not None:
         tracked.session.counts["unread"] += 1

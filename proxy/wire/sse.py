@@ -121,7 +121,7 @@ def _frame(data: bytes, name: str, side: Side, size: int) -> Frame:
     if error == NOT_UTF_8:  # clients put U+FFFD there and go on
         value, error = parse(data.decode("utf-8", "replace"))
     value = data.decode("utf-8", "replace") if error else value
-    return Frame(value, name, error=error, side=side, size_bytes=size)
+    return Frame(value, name, error=error and f"JSON: {error}", side=side, size_bytes=size)
 
 
 class _Sse:

@@ -10,6 +10,7 @@ import zstandard
 
 from classifiers.call import Advertised, ExecutedBy
 from proxy.assembly import ExchangeAssembler
+from proxy.events import UNREAD_LABELS, Unread
 from proxy.exchange import Ending, Exchange, Head
 from tests.proxy.providers.streams import (
     anthropic,
@@ -399,3 +400,19 @@ def test_a_definition_in_another_key_order_has_the_same_hash():
     one = hashes({"type": "object", "properties": {"a": {}, "b": {}}})
     assert one == hashes({"properties": {"b": {}, "a": {}}, "type": "object"})
     assert one != hashes({"properties": {"b": {}, "c": {}}, "type": "object"})
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "label"),
+    [
+        ([("content-encoding", "gzip")], b"plain", "coding"),
+        ([("content-encoding", "rot13")], b"plain", "coding"),
+        ([("content-encoding", "gzip")], gzip.compress(CALL)[:-20], "cut_off"),
+        ([("content-type", "image/png")], b"\x89PNG", "no_provider"),
+        ([("content-type", "text/event-stream")], CALL + b'data: {"a":}\n\n', "not_json"),
+    ],
+)
+def test_a_reason_has_a_label_of_a_closed_list(headers, body, label):
+    events, _ = raw(body, headers)
+    assert {e.label for e in events if isinstance(e, Unread)} == {label}
+    assert label in UNREAD_LABELS
