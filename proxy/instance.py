@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from typing import Any, Self
 
 from audit.read import records
 from proxy.control.token import ensure_token
+from proxy.inbox import inbox_file
 from proxy.settings import Config
 from proxy.status import is_fresh, read_status, status_file
 
@@ -130,6 +132,7 @@ class Instance:
             code = self.process.wait()
         if self.process.stdout is not None:
             self.process.stdout.close()
+        clear_memory(self.config)
         return code
 
     def records(self) -> list[dict[str, Any]]:
@@ -142,6 +145,14 @@ class Instance:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def clear_memory(config: Config) -> None:
+    """Give the memory file system back what an ended instance had there, unless captures wait in it to be read."""
+    spool = Path(config.spool.dir)
+    if spool.is_dir() and not any(p.is_dir() for p in spool.iterdir()):
+        shutil.rmtree(spool, ignore_errors=True)
+        shutil.rmtree(inbox_file(config.spool.dir).parent, ignore_errors=True)
 
 
 def read_records(state: Path) -> list[dict[str, Any]]:

@@ -14,13 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from proxy.cli._options import configuration, fail, state_option
-from proxy.cli._table import print_rows
+from proxy.cli._review import show_review
 from proxy.config import WrongValueError, duration_s
-from proxy.findings import coverage_of, rows
-from proxy.instance import read_records
 from proxy.scan import Reader
 from proxy.scan.review import found, readers, review
 
@@ -49,20 +46,8 @@ def COMMAND(  # noqa: N802 - the name discovery looks for
     )
     if shown:
         click.echo("\r" + " " * 70 + "\r", nl=False, err=True)
-    records = read_records(Path(config.state))
-    table, coverage = rows(records), coverage_of(records)
-    if as_json:
-        lines = [{k: getattr(r, k) for k in r.__dataclass_fields__} for r in table]
-        click.echo(orjson.dumps({"files": done.files, "calls": coverage.calls, "rows": lines}).decode())
-    else:
-        print_rows(table, limit=limit)
-        read = ", ".join(f"{n} of {agent}" for agent, n in done.files.items()) or "none"
-        click.echo(f"\nhistories read: {read}; {coverage.line()}")
-        for problem in done.unreadable:
-            click.echo(f"not read: {problem}")
-        if table:
-            click.echo("onlooker explain ID says why")
-    sys.exit(1 if table else 0)
+    said = ", ".join(f"{n} of {agent}" for agent, n in done.files.items()) or "none"
+    sys.exit(show_review(Path(config.state), f"histories read: {said}", done, limit=limit, as_json=as_json))
 
 
 def _everything(home: Path | None, since: str) -> list[tuple[Reader, Path]]:

@@ -13,7 +13,7 @@ import click
 import orjson
 
 from proxy.cli._options import configuration, fail, instance_options
-from proxy.instance import supervisor_config
+from proxy.instance import clear_memory, supervisor_config
 from proxy.supervisor import run
 from proxy.supervisor.supervisor import Running
 
@@ -36,4 +36,7 @@ def COMMAND(file: Path | None, **flags: Any) -> None:  # noqa: N802 - the name d
         given = supervisor_config(config)
     except OSError as error:
         fail(f"{error.filename or config.state}: {error.strerror}", 3)
-    sys.exit(run(given, _say))
+    code = run(given, _say)
+    if code == 0:
+        clear_memory(config)
+    sys.exit(code)

@@ -1,4 +1,4 @@
-"""Find a record by its id in the logs of a state: its own, those of ``run`` and the last ``scan``.
+"""Find a record by its id in the logs of a state: its own, those of ``run``, the last ``scan`` and ``import``.
 
 In: the state folder and an id. Out: the record, the later lines about it, the folder it lies in; or None.
 """
@@ -20,9 +20,9 @@ class Found:
 
 
 def states_below(state: Path) -> list[Path]:
-    """``state`` itself, its runs newest first, its last scan."""
+    """``state`` itself, its runs newest first, its last scan and import."""
     runs = sorted((state / "runs").glob("*"), reverse=True) if (state / "runs").is_dir() else []
-    return [state, *runs, state / "scan"]
+    return [state, *runs, state / "scan", state / "import"]
 
 
 def find(state: Path, identity: str) -> Found | None:

@@ -6,9 +6,10 @@ The histories are only read; nothing leaves the machine.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from proxy.sessions.book import SessionBook
 from proxy.sessions.identity import Identity
 from proxy.sessions.peer import PeerFinder
 from proxy.settings import Config
+from proxy.spool.events import SpoolEvent
 
 
 @dataclass(slots=True)
@@ -53,12 +55,31 @@ def review(
     config: Config, work: Iterable[tuple[Reader, Path]], progress: Callable[[Path], None] = lambda _path: None
 ) -> Reviewed:
     """``config.state`` is the scan's own folder: what an earlier scan left there goes."""
+    done = Reviewed()
+    with fresh_desk(config) as desk:
+        for reader, path in work:
+            progress(path)
+            _file(desk, reader, path, done)
+    return done
+
+
+def replay(config: Config, events: Iterable[SpoolEvent]) -> None:
+    """Recorded exchanges through the analyzer, as if the relay had just captured them."""
+    with fresh_desk(config) as desk:
+        analyzer = Analyzer(desk)
+        for event in events:
+            analyzer.take(event)
+
+
+@contextlib.contextmanager
+def fresh_desk(config: Config) -> Iterator[Desk]:
+    """A desk over a new log below ``config.state``; at the end every session ends."""
     state = Path(config.state)
     for folder in ("audit", "analyzer"):
         shutil.rmtree(state / folder, ignore_errors=True)
     audit = State(state)
     guard = audit.guard(rules=config.privacy.rules, identities=config.privacy.identities)
-    metrics, peers, done = Metrics(), PeerFinder(), Reviewed()
+    metrics, peers = Metrics(), PeerFinder()
     with audit.open_log(guard=guard) as log:
         desk = Desk(
             config=config,
@@ -71,13 +92,10 @@ def review(
         )
         for line in desk.judge.poll():
             desk.writer.write(line)
-        for reader, path in work:
-            progress(path)
-            _file(desk, reader, path, done)
+        yield desk
         Analyzer(desk).end_all("import_end")
     peers.close()
     desk.guard.close()
-    return done
 
 
 def _file(desk: Desk, reader: Reader, path: Path, done: Reviewed) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from proxy.instance import read_records
+from proxy.settings import spool_dir_for
 
 ROOT = Path(__file__).parents[2]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -208,4 +209,5 @@ def test_demo_shows_the_worst_first_and_every_byte_the_same(tmp_path):
     assert said["not_read"] >= 1
     assert said["rows"][0]["severity"] == "critical"
     assert any("prod-backups" in r["effect"] for r in said["rows"]), said["rows"]
+    assert not Path(spool_dir_for(str(tmp_path / "d"))[0]).exists()
     assert list((tmp_path / "d" / "audit").glob("*.jsonl"))

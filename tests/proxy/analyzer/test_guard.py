@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -25,11 +24,11 @@ def test_a_stage_that_does_not_end_is_ended(tmp_path):
     def forever():
         while True:
             try:
-                time.sleep(1)
+                sum(range(1000))
             except Exception:
                 pass
 
-    with pytest.raises(StageFailedError, match="took longer"):
+    with pytest.raises(StageFailedError, match="took more than"):
         guard.run("policy", forever)
     guard.close()
 
