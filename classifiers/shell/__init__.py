@@ -57,10 +57,12 @@ def _warm() -> None:
 
 
 def _classify(text: str, context: Context, path: str, depth: int, collector: Collector, *, both: bool) -> Action:
-    from classifiers.shell.treesitter import TooDeepError, parse  # noqa: PLC0415 - loads the grammar
+    from classifiers.shell.treesitter import TooDeepError, TooLongError, parse  # noqa: PLC0415 - loads the grammar
 
     try:
-        body = parse(text)
+        body = parse(text, collector.tick)
+    except TooLongError:
+        return _given_up(collector, text, path, OpaqueReason.SIZE_CAP, f"{len(text)} characters")
     except TooDeepError:
         return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, "nested too deep")
     state = State(replace(context, workspace=context.workspace or context.cwd or ""))

@@ -16,6 +16,7 @@ from classifiers.shell import ir
 from classifiers.shell.state import State
 
 MAX_FIELDS = 200
+MAX_BRACES = 64
 Substitute = Callable[[ir.Sub | ir.Proc], str | None]  # text, or None when unknown
 _Chunk = tuple[str, bool, bool]  # text, quoted, split on blanks
 _GLOB = re.compile(r"[*?\[]")
@@ -37,14 +38,15 @@ class Expander:
                 return [Word(lit.text, word.span, quoted=True)]
             if "{" not in lit.text and not lit.text.startswith("~"):
                 return [Word(lit.text, word.span, glob=_GLOB.search(lit.text) is not None)]
+        variants = [parts]
+        if any(isinstance(p, ir.Lit) and not p.quoted and "{" in p.text for p in parts):
+            variants = _braces(parts)
+            if len(variants) > MAX_BRACES:
+                return [Word(self.unknowns.mark(word.raw), word.span)]
         out: list[Word] = []
-        for variant in (
-            _braces(parts) if any(isinstance(p, ir.Lit) and not p.quoted and "{" in p.text for p in parts) else [parts]
-        ):
+        for variant in variants:
             out += self.variant(variant, word)
-            if len(out) > MAX_FIELDS:
-                return [*out[:MAX_FIELDS], Word(self.unknowns.mark(word.raw), word.span)]
-        return out
+        return out if len(out) <= MAX_FIELDS else [*out[:MAX_FIELDS], Word(self.unknowns.mark(word.raw), word.span)]
 
     def text(self, word: ir.WordIR | None) -> str:
         """One string, as in an assignment or a redirection: no splitting, no patterns."""
@@ -233,7 +235,7 @@ def _braces(parts: tuple[ir.Part, ...]) -> list[tuple[ir.Part, ...]]:
         else:
             items.append(part)
     variants = _expand_items(items, 0)
-    return [_joined(v) for v in itertools.islice(variants, MAX_FIELDS + 1)]
+    return [_joined(v) for v in itertools.islice(variants, MAX_BRACES + 1)]
 
 
 def _expand_items(items: list[ir.Part | str], depth: int) -> list[list[ir.Part | str]]:
@@ -263,7 +265,7 @@ def _expand_items(items: list[ir.Part | str], depth: int) -> list[list[ir.Part |
             for middle in _expand_items(choice, depth + 1):
                 for tail in tails:
                     out.append(items[:start] + middle + tail)
-                    if len(out) > MAX_FIELDS:
+                    if len(out) > MAX_BRACES:
                         return out
         return out
     return [items]
@@ -291,7 +293,7 @@ def _sequence(text: str) -> list[str] | None:
         count = abs(b - a) // step + 1
         sign = 1 if b >= a else -1
         width = max(len(match[1]), len(match[2])) if match[1].startswith("0") and len(match[1]) > 1 else 0
-        return [str(a + sign * step * i).zfill(width) for i in range(min(count, MAX_FIELDS + 1))]
+        return [str(a + sign * step * i).zfill(width) for i in range(min(count, MAX_BRACES + 1))]
     match = re.fullmatch(r"([A-Za-z])\.\.([A-Za-z])", text)
     if match:
         a, b = ord(match[1]), ord(match[2])

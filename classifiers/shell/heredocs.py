@@ -49,12 +49,14 @@ def lift(text: str) -> tuple[str, dict[int, Lifted]]:
             scanner.at = match.end()
         elif event == "newline" and pending:
             at = scanner.at
-            for start, tabs, quoted, delimiter in pending:
+            for i, (start, tabs, quoted, delimiter) in enumerate(pending):
+                if i and text[at : at + 1] == "\n":  # the next body begins on the line after the delimiter
+                    at += 1
                 end, after = _find_end(text, at, delimiter, tabs=tabs)
                 found[start] = Lifted(text[at:end], quoted, (at, end))
-                for i in range(at, min(after, len(text))):
-                    if text[i] != "\n":
-                        out[i] = " "
+                for k in range(at, min(after, len(text))):
+                    if text[k] != "\n":
+                        out[k] = " "
                 at = after
             pending.clear()
             scanner.at = at

@@ -160,8 +160,9 @@ def run_text(
     ev: Evaluator, text: str, state: State, scope: Scope, streams: list[Stream], span: tuple[int, int]
 ) -> Stream:
     """Read ``text`` as a script."""
-    from classifiers.shell.treesitter import TooDeepError, parse  # noqa: PLC0415 - loads the grammar
+    from classifiers.shell.treesitter import TooDeepError, TooLongError, parse  # noqa: PLC0415 - loads the grammar
 
+    ev.out.tick()
     before = len(ev.out.effects)
     if any(s.decoded for s in streams):
         index = tell(
@@ -171,7 +172,10 @@ def run_text(
         ev.out.flow(FlowKind.DECODED_CODE, None, index)
         scope = replace(scope, certainty=Certainty.DECODED)
     try:
-        body = parse(text)
+        body = parse(text, ev.out.tick)
+    except TooLongError:
+        ev.out.hide(OpaqueReason.SIZE_CAP, span, f"{len(text)} characters")
+        return Stream(None)
     except (TooDeepError, RecursionError):
         ev.out.hide(OpaqueReason.DEPTH_CAP, span, "nested too deep")
         return Stream(None)

@@ -44,6 +44,7 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
         return _declare(ev, node, state, scope)
     expander = ev.expander(state, scope)
     words = [f for w in node.words for f in expander.fields(w)]
+    ev.out.tick()
     values = {a.name: _value(ev, a, state, scope) for a in node.assigns}
     if not words:
         if not node.words:

@@ -20,6 +20,7 @@ Node = tree_sitter.Node
 _LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())
 _PARSER = tree_sitter.Parser(_LANGUAGE)
 MAX_DEPTH = 120
+MAX_CODE = 32_000  # characters
 # The grammar's scanner hands code points to isdigit(3), which reads outside its table above 255: a crash of the whole
 # process. Every character that is not plain ASCII is a full stop there (a word character, never part of a name); words
 # are read from the real text.
@@ -27,18 +28,27 @@ _ODD = re.compile(r"[^\t\n\r -~]")
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 
 
+class TooLongError(Exception):
+    """More code than the budget reads (here-document bodies do not count)."""
+
+
 class TooDeepError(Exception):
     """The tree nests deeper than we walk."""
 
 
-def parse(text: str) -> ir.Body:
-    """Statements of a script. Raises TooDeepError."""
+def parse(text: str, tick: Callable[[], None] | None = None) -> ir.Body:
+    """Statements of a script. Raises TooDeepError, TooLongError and what ``tick`` (called per statement) raises."""
     skeleton, lifted = lift(text)
-    return _Reader(text, skeleton, lifted).script()
+    if len(skeleton) - sum(len(here.body) for here in lifted.values()) > MAX_CODE:
+        raise TooLongError
+    return _Reader(text, skeleton, lifted, tick=tick).script()
 
 
 class _Reader:
-    def __init__(self, text: str, skeleton: str, lifted: dict[int, Lifted], base: int = 0) -> None:
+    def __init__(
+        self, text: str, skeleton: str, lifted: dict[int, Lifted], base: int = 0, tick: Callable[[], None] | None = None
+    ) -> None:
+        self.tick = tick
         self.text, self.skeleton, self.lifted, self.base = text, skeleton, lifted, base
         self.data = _ODD.sub(".", skeleton).encode("ascii")
         self.depth = 0
@@ -67,6 +77,8 @@ class _Reader:
             raise TooDeepError
         out: ir.Body = []
         for node in nodes:
+            if self.tick is not None:
+                self.tick()
             kind = node.type
             if kind == "&":
                 if out:

@@ -1,0 +1,112 @@
+"""The language of command files: what it can say, and how its mistakes are told."""
+
+import pytest
+
+from classifiers.knowledge.build import build
+from classifiers.knowledge.compile import compile_file
+from classifiers.knowledge.interpret import Handed, Hidden, Told, interpret
+from classifiers.knowledge.words import Unknowns, Word
+from classifiers.strict_yaml import StrictYamlError
+
+HEAD = "family: f\nsource: s\ncommands:\n"
+
+
+def read(body, line):
+    compiled = compile_file(HEAD + body, "x.yaml")
+    name, *rest = line.split()
+    reading = interpret(build(compiled[name], "x.yaml"), Word(name), [Word(w) for w in rest])
+    return [said(i) for i in reading.items]
+
+
+def said(item):
+    if isinstance(item, Told):
+        return f"{item.action} {item.domain}:{item.target}"
+    if isinstance(item, Handed):
+        return f"{item.to.kind} {' '.join(w.text for w in item.words)}"
+    assert isinstance(item, Hidden)
+    return f"hidden {item.text}"
+
+
+TOOL = """  "t":
+    takes_value: "-x|--extra"
+    options:
+      "-o|--output": {value: true, effects: ["modify filesystem:{}"]}
+      "-d": {value: true, fills: to}
+      "-n|--dry-run": {dry_run: true}
+      "-e|--eval": {value: true, delegate: shell}
+      "--mode": {value: optional, by_value: {"safe": {instead: []}}}
+    operands: ["read filesystem:{}", {role: to, at: last, effects: ["create filesystem:{}"]}]
+"""
+CASES = [
+    ("t a b", ["read filesystem:a", "create filesystem:b"]),
+    ("t -d b a", ["read filesystem:a", "create filesystem:b"]),
+    ("t -o out a b", ["modify filesystem:out", "read filesystem:a", "create filesystem:b"]),
+    ("t -oout a b", ["modify filesystem:out", "read filesystem:a", "create filesystem:b"]),
+    ("t --output=out a b", ["modify filesystem:out", "read filesystem:a", "create filesystem:b"]),
+    ("t --outp out a b", ["modify filesystem:out", "read filesystem:a", "create filesystem:b"]),
+    ("t -x v a b", ["read filesystem:a", "create filesystem:b"]),
+    ("t -zqxv a b", ["read filesystem:a", "create filesystem:b"]),
+    ("t -n a b", ["read filesystem:a", "read filesystem:b"]),
+    ("t -- -n b", ["read filesystem:-n", "create filesystem:b"]),
+    ("t -e ls a b", ["shell ls", "read filesystem:a", "create filesystem:b"]),
+    ("t --mode=safe a b", []),
+    ("t --mode a b", ["read filesystem:a", "create filesystem:b"]),
+    ("t --help a b", []),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), CASES)
+def test_options_and_operands_are_told_apart(line, expected):
+    assert read(TOOL, line) == expected
+
+
+CLOUD = """  "c":
+    unknown_options: value
+    subcommands:
+      "vm":
+        subcommands:
+          "delete-*|rm": {effects: ["delete cloud:c:{region}:{sub1}:{*-id,name:-all}"]}
+          "ls": {effects: ["read cloud"]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("c --region eu vm delete-many --disk-id d1", ["delete cloud:c:eu:vm:d1"]),
+        ("c vm rm", ["delete cloud:c:*:vm:all"]),
+        ("c vm ls --region eu", ["read cloud:None"]),
+        ("c vm explode", ["execute process:c", "hidden c vm explode"]),
+    ],
+)
+def test_subcommands_nest_and_templates_are_filled(line, expected):
+    assert read(CLOUD, line) == expected
+
+
+MISTAKES = [
+    ('  "t": {effects: ["remove filesystem:x"]}', "an effect needs an action and a domain of the vocabulary"),
+    ('  "t": {effects: ["read filesystem:x loud"]}', "unknown word 'loud'"),
+    ('  "t": {efects: []}', "did you mean 'effects'?"),
+    ('  "t": {}', "a command says what it does"),
+    ('  "t": {options: {"-x": {breadth: wide}}, effects: []}', "'wide' is no breadth"),
+    ('  "t": {operands: [{delegate: python}]}', "'python' is no kind of delegation"),
+    ('  "t": {style: dos, effects: []}', "'dos' is not known here"),
+    ('  "t|t": {effects: []}', "'t' is described twice"),
+    ('  "t": {operands: {a: b}}', "operands is a list"),
+]
+
+
+@pytest.mark.parametrize(("body", "said_so"), MISTAKES)
+def test_a_mistake_is_told_with_its_place(body, said_so):
+    with pytest.raises(StrictYamlError) as caught:
+        compile_file(HEAD + body + "\n", "x.yaml")
+    assert said_so in str(caught.value)
+    assert str(caught.value).startswith("x.yaml:4:")
+
+
+def test_an_unknown_part_is_one_character_and_comes_back_as_written():
+    unknowns = Unknowns()
+    mark = unknowns.mark("$DIR")
+    assert len(mark) == 1
+    assert unknowns.reveal(f"a/{mark}/b") == "a/$DIR/b"
+    assert unknowns.mark("$DIR") == mark

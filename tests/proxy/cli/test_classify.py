@@ -1,0 +1,75 @@
+"""``onlooker classify``, ``knowledge`` and ``scorecard``: the shapes scripts depend on."""
+
+import json
+
+from click.testing import CliRunner
+
+from proxy.cli import cli
+
+
+def run(*args, text=None):
+    return CliRunner().invoke(cli, list(args), input=text)
+
+
+def test_classify_underlines_the_words_and_names_the_knowledge():
+    out = run("classify", "sudo rm -rf build").output
+    assert "delete filesystem:build" in out
+    assert "~~~~~" in out
+    assert "coreutils/rm.yaml:" in out
+
+
+def test_classify_json_has_the_contract_s_keys():
+    got = json.loads(run("classify", "--json", "--cwd", "/srv", "rm x").output)
+    assert set(got) == {
+        "id",
+        "surface",
+        "complete",
+        "destructive",
+        "reversibility",
+        "parsers",
+        "effects",
+        "flows",
+        "opaque",
+    }
+    assert got["effects"][0]["target"] == "/srv/x"
+    assert set(got["effects"][0]["evidence"]) == {"path", "start", "end"}
+
+
+def test_jsonl_answers_every_line_in_order_and_survives_a_bad_one():
+    lines = ['{"id": 1, "command": "ls"}', "nonsense", '{"id": 3}', '{"id": 4, "command": "rm x", "cwd": "/a"}']
+    out = [json.loads(line) for line in run("classify", "--jsonl", text="\n".join(lines)).output.splitlines()]
+    assert [o["id"] for o in out] == [1, None, 3, 4]
+    assert "error" in out[1]
+    assert out[3]["destructive"] is True
+
+
+def test_no_command_is_a_usage_error():
+    assert run("classify").exit_code == 2
+
+
+def test_knowledge_check_tells_a_failing_example_and_a_broken_file(tmp_path):
+    good = tmp_path / "a.yaml"
+    good.write_text('family: f\nsource: s\ncommands:\n  "zz":\n    effects: []\n    examples: {"rm x": []}\n', "utf-8")
+    failing = run("knowledge", "check", str(good))
+    assert failing.exit_code == 1
+    assert "not expected: delete filesystem:x" in failing.output
+    good.write_text("family: f\ncommands: {}\n", "utf-8")
+    assert run("knowledge", "check", str(good)).exit_code == 3
+
+
+def test_knowledge_where_names_file_and_line():
+    assert "coreutils/rm.yaml:" in run("knowledge", "where", "rm").output
+    assert run("knowledge", "where", "no-such-program").exit_code == 1
+
+
+def test_scorecard_counts_and_leaves_disputes_out(tmp_path):
+    rows = [
+        {"id": "a", "command": "ls", "shell": "bash", "labels": {"safe": True}},
+        {"id": "b", "command": "rm x", "shell": "bash", "labels": {"safe": True}},
+    ]
+    corpus = tmp_path / "dippy.jsonl"
+    corpus.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert "1 of 2" in run("scorecard", str(tmp_path)).output
+    disputes = tmp_path / "d.yaml"
+    disputes.write_text('disputes: {"b": it deletes}\n', "utf-8")
+    assert "1 of 1" in run("scorecard", str(tmp_path), "--disputes", str(disputes)).output
