@@ -29,6 +29,8 @@ def classify_code(
 ) -> Action:
     """``language`` None: guessed from the text. Never raises."""
     name = language_named(language) or guess_language(text)
+    if name == "powershell-encoded":
+        name, text = "cmd", f"powershell -EncodedCommand {text}"
     other = _ELSEWHERE.get(name or "")
     if other is not None:
         return _elsewhere(other, text, context, path, depth)

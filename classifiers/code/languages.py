@@ -22,6 +22,7 @@ _ALIASES = {
         "perl": "perl pl perl5",
         "bash": "bash sh shell zsh dash ksh shellscript shell-script",
         "powershell": "powershell pwsh ps1 posh",
+        "powershell-encoded": "powershell-encoded",
         "cmd": "cmd bat batch",
         "sql": "sql psql mysql sqlite tsql",
     }.items()

@@ -57,7 +57,7 @@ DELEGATE_KEYS = frozenset(
         "vars",
     }
 )
-DELEGATE_KINDS = frozenset({"argv", "shell", "code", "sql", "http", "script", "none"})
+DELEGATE_KINDS = frozenset({"argv", "shell", "code", "files", "sql", "http", "script", "none"})
 STYLES = frozenset({"gnu", "single_dash", "cluster_first", "none", "windows"})
 PLACES = frozenset({"first", "rest", "last"})
 

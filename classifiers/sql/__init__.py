@@ -6,6 +6,8 @@ A statement that does not parse is opaque (``parse_error``), and what its words 
 
 from __future__ import annotations
 
+import re
+
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, OpaqueReason, Surface
 from classifiers.gather import Gather
@@ -15,6 +17,9 @@ from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, star
 from classifiers.sql.statement import parser, read_statement
 
 __all__ = ["classify_sql", "looks_like_sql", "starts_like_sql"]
+
+
+_FENCE = re.compile(r"\A\s*```\w*|```\s*\Z")  # models wrap statements in Markdown fences
 
 
 def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these names
@@ -28,6 +33,7 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
     """``engine`` is postgres, mysql, sqlite, …; ``path`` the JSON path of ``text`` for evidence. Never raises."""
     out = Gather(Surface.SQL, at=path, parsers=["sqlglot"])
     parser()
+    text = _FENCE.sub(lambda fence: " " * len(fence.group()), text)
     out.start_clock(context.max_ms)
     place = Place(engine if dialect_of(engine) else None, host, database)
     if len(text) > MAX_TEXT:

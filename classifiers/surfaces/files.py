@@ -52,6 +52,9 @@ class FilesSurface:
     name = "files"
 
     def classify(self, call_parts: CallParts, context: Context) -> Action | None:
+        if "files" in call_parts.values:  # the shell hands a patch on under the surface's name
+            values = {"operation": "patch", "patch": call_parts.values["files"]}
+            call_parts = replace(call_parts, values=values, paths={"patch": call_parts.path_of("files")})
         operation = str(call_parts.values.get("operation") or "")
         out = Gather(Surface.FILES, at=call_parts.path_of("path"))
         if operation == "patch" or (not operation and "patch" in call_parts.values):

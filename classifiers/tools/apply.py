@@ -144,7 +144,8 @@ def _effects(entry: Entry, lines: tuple[str, ...], arguments: Any, caller: Calle
 
     for line in lines:
         holes = template(line).holes
-        found = find(arguments, holes[0].key.split("|"), root) if holes else None
+        named = next((hole for hole in holes if hole.key != SERVER), None)
+        found = find(arguments, named.key.split("|"), root) if named is not None else None
         span = (0, len(found.value)) if found is not None and isinstance(found.value, str) else (0, 0)
         for effect in fill_all([line], lookup, caller.context):
             out.put(replace(effect, evidence=Evidence(found.path if found is not None else root, *span)))

@@ -12,6 +12,7 @@ from typing import Any
 from classifiers.context import Context
 
 _POSIX = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"})
+_PATCHERS = frozenset({"apply_patch", "applypatch"})
 _POWER = frozenset({"powershell", "pwsh"})
 
 
@@ -47,8 +48,11 @@ def _vector(
     script = _script_index(kind, argv)
     if kind is not None and script is not None:
         return kind, {**values, "command": argv[script]}, {**paths, "command": f"{at}[{script}]"}
-    if surface != "shell":
-        return surface, {**values, "command": " ".join(argv)}, {**paths, "command": at}
+    if ntpath.basename(argv[0]).lower() in _PATCHERS and len(argv) == 2:
+        return "files", {**values, "operation": "patch", "patch": argv[1]}, {**paths, "patch": f"{at}[1]"}
+    if surface != "shell" or kind in {"powershell", "cmd"}:
+        line = " ".join(f'"{word}"' if " " in word else word for word in argv)
+        return "cmd" if kind else surface, {**values, "command": line}, {**paths, "command": at}
     return surface, {**values, "argv": argv}, {**paths, "argv": at}
 
 

@@ -49,7 +49,7 @@ def plain_server(server: str) -> str:
     """``@modelcontextprotocol/server-github``, ``mcp-server-git``, ``GitHub MCP`` → ``github``, ``git``, ``github``."""
     name = re.sub(r"[^a-z0-9]+", "-", server.lower().rpartition("/")[2]).strip("-")
     words = [w for w in name.split("-") if w not in {"mcp", "server", "claude", "ai", "plugin", "official", "local"}]
-    return "-".join(words) or name
+    return "-".join(dict.fromkeys(words)) or name
 
 
 def _plain_tool(tool: str) -> str:
