@@ -1,0 +1,88 @@
+"""The filesystem under the log frozen, then full: traffic does not notice, and the log is complete afterwards. Needs root."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+
+from proxy.instance import Instance
+from proxy.settings import Config, SpoolSettings
+
+from .conftest import free_port
+from .test_instance_faults import play
+
+pytestmark = pytest.mark.faults
+
+
+def tool(*argv):
+    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small ext4 of its own."""
+    if os.geteuid() != 0 or not all(map(shutil.which, ("mkfs.ext4", "fsfreeze", "losetup"))):
+        pytest.skip("needs root, mkfs.ext4, fsfreeze")
+    image, place = tmp_path / "image", tmp_path / "disk"
+    place.mkdir()
+    with image.open("wb") as file:
+        file.truncate(24 << 20)
+    if not tool("mkfs.ext4", "-q", str(image)) or not tool("mount", "-o", "loop", str(image), str(place)):
+        pytest.skip("no loop mounts here")
+    yield place
+    tool("fsfreeze", "-u", str(place))
+    tool("umount", "-l", str(place))
+
+
+@pytest.fixture
+def instance(disk, memory, upstream):
+    state = disk / "state"
+    state.mkdir(mode=0o700)
+    config = Config(
+        state=str(state),
+        spool=SpoolSettings(dir=str(memory)),
+        listen=f"127.0.0.1:{free_port()}",
+        control=f"127.0.0.1:{free_port()}",
+        routes={"/": {"url": f"http://127.0.0.1:{upstream}"}},
+    )
+    with Instance.start(config) as one:
+        assert one.wait_analyzer()
+        yield one
+
+
+def test_a_frozen_filesystem_under_the_log_holds_no_request(instance, disk):
+    async def freeze():
+        await asyncio.sleep(0.3)
+        assert tool("fsfreeze", "-f", str(disk))
+        await asyncio.sleep(2.0)
+        assert tool("fsfreeze", "-u", str(disk))
+
+    done, failed = play(instance, freeze)
+    assert not failed
+    assert len(done) == 240
+    assert instance.stop() == 0
+    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
+    assert count == Counter(f"call_{n}" for n in done)
+
+
+def test_a_full_filesystem_under_the_log_holds_no_request_and_the_log_goes_on_when_there_is_room(instance, disk):
+    async def fill():
+        await asyncio.sleep(0.3)
+        filler = disk / "filler"
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"\0" * 4096)
+            except OSError:
+                pass
+        await asyncio.sleep(1.0)
+        filler.unlink()
+
+    done, failed = play(instance, fill)
+    assert not failed
+    assert instance.stop() == 0
+    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
+    assert count == Counter(f"call_{n}" for n in done)
