@@ -21,10 +21,10 @@ from policies.evaluate import Compiled
 from policies.explain import Node, advice, explain, lines, show_effect
 from policies.inline import PATIENT_MS
 from policies.objectives import read
-from policies.policy_set import load
+from policies.policy_set import PolicySet, load
 from policies.state import SessionState
 from policies.stored import actions, subject_of_record
-from policies.verdict import Subject
+from policies.verdict import ObjectiveVerdict, Reason, Severity, Subject, TrailEntry, Verdict
 from proxy.cli._policy.show import BAD_FILE, show
 from proxy.config import DEFAULT_STATE
 from proxy.explain.find import find
@@ -35,10 +35,11 @@ _ID = re.compile(r"[\w.-]+:[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is explained. ``text``: the command evidence points into, when it is known."""
+    """What is explained. ``text``: the command evidence points into, when it is known; ``objective``: as recorded."""
 
     subject: Subject
     text: str | None
+    objective: dict[str, Any] | None = None
 
 
 @click.command("explain")
@@ -74,8 +75,11 @@ def COMMAND(  # noqa: N802, PLR0917 - click names them
     if broken:
         show(broken, "text")
         sys.exit(BAD_FILE)
-    binding = _bound(objective) if objective else NONE
-    judged = assess_bound(asked.subject, binding, policy_set, SessionState())
+    if asked.objective is not None and objective is None:
+        judged = _as_recorded(asked.subject, asked.objective, policy_set)
+    else:
+        binding = _bound(objective) if objective else NONE
+        judged = assess_bound(asked.subject, binding, policy_set, SessionState())
     trees = [t for p in policy_set.policies if p.compiled is not None for t in _trees(p.compiled, judged, rules)]
     if as_json:
         click.echo(json.dumps(_json(judged, trees), indent=2, ensure_ascii=False, default=str))
@@ -103,7 +107,8 @@ def _recorded(wanted: str, logs: list[str], state: str | None) -> Asked:
         if found is not None or wanted in {record.get("id"), str(record.get("seq"))}:
             arguments = (record.get("call") or {}).get("arguments")
             text = arguments.get("command") if isinstance(arguments, dict) else None
-            return Asked(subject_of_record(record)[0], text if isinstance(text, str) else None)
+            subject = subject_of_record(record)[0]
+            return Asked(subject, text if isinstance(text, str) else None, record.get("objective"))
     click.echo(f"onlooker: no action {wanted} in {', '.join(logs) or folder}", err=True)
     sys.exit(BAD_FILE)
 
@@ -116,6 +121,17 @@ def _bound(file: str) -> Binding:
         sys.exit(BAD_FILE)
     open_ended = replace(found, valid_from=None, valid_until=None)
     return Binding(open_ended, "operator", "--objective", None, found.id)
+
+
+def _as_recorded(subject: Subject, objective: dict[str, Any], policies: PolicySet) -> Assessment:
+    """The verdict that was recorded, and the policies over it; what came before the action is not replayed."""
+    trail = tuple(
+        TrailEntry(t["effect"], Verdict(t["verdict"]), Reason(t["reason"]) if t["reason"] else None, t["at"], t["note"])
+        for t in objective["trail"]
+    )
+    kept = {k: objective[k] for k in ("id", "hash", "trust", "bound_by")}
+    verdict = ObjectiveVerdict(Verdict(objective["verdict"]), Severity(objective["severity"]), **kept, trail=trail)
+    return Assessment(subject, NONE, verdict, policies.evaluate(subject, SessionState()))
 
 
 def _trees(compiled: Compiled, judged: Assessment, rules: tuple[str, ...]) -> list[Node]:

@@ -157,6 +157,19 @@ def test_explain_finds_a_recorded_action(run, tmp_path):
     assert run(POLICY, "explain", "--log", "DIR/log.jsonl", "l:9").exit_code == 3
 
 
+def test_explain_of_a_record_keeps_the_verdict_that_was_recorded(run, tmp_path):
+    _log(tmp_path, ["delete filesystem:/srv/a"])
+    record = json.loads((tmp_path / "log.jsonl").read_text())
+    entry = {"effect": 0, "verdict": "contradicts", "reason": "forbidden", "at": "o.yaml:9:5", "note": "no-deploy"}
+    bound = {"id": "fix", "hash": "sha256:0", "trust": "launcher", "bound_by": "path_segment"}
+    record["objective"] = {**bound, "verdict": "contradicts", "severity": "high", "trail": [entry]}
+    (tmp_path / "log.jsonl").write_text(json.dumps(record, separators=(",", ":")) + "\n")
+    out = run(POLICY, "explain", "--log", "DIR/log.jsonl", "l:0")
+    assert out.exit_code == 0
+    assert "effect 0: contradicts forbidden no-deploy (o.yaml:9:5)" in out.output
+    assert "+ obj.contradicts: match: true" in out.output
+
+
 def test_a_scope_is_drafted_from_what_was_seen_with_its_evidence(run, tmp_path):
     effects = ["modify filesystem:/home/dev/shop/a.py", "read secrets:~/.netrc", "create packages:pypi:x==1"] * 10
     _log(tmp_path, effects)
