@@ -77,7 +77,10 @@ def by_id(path: Path, identity: str) -> Record | None:
 
 def about(path: Path, identity: str) -> list[Record]:
     """Later lines that speak of the action ``identity``: outcomes, sightings, revisions, dispositions."""
-    said = records(path, containing=f'"{identity}"')
+    action = by_id(path, identity)
+    if action is None:
+        return []
+    said = records(path, since=action["ts"], containing=f'"{identity}"')
     return [r for r in said if identity in {r.get("action"), r.get("supersedes")}]
 
 

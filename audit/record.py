@@ -2,7 +2,7 @@
 
 Pure: no clock, no key, no file. The log adds seq, ts, mono_ns, boot_id, log_id, id and prev (``audit/log.py``);
 the guard takes out what may not be kept (``audit/privacy.py``), so a builder hands over the arguments whole.
-Absent is null: "not reported", never a default.
+Absent is null: "not reported", never a default. Longer than most files here: one builder per kind, none apart.
 """
 
 from __future__ import annotations

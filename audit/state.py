@@ -38,8 +38,12 @@ class State:
     def signer(self) -> Signer:
         return load_signer(self.root / "keys" / "log-signing.pem")
 
+    @property
+    def token_key_file(self) -> Path:
+        return self.root / "keys" / "redaction.json"
+
     def token_keys(self) -> TokenKeys:
-        return load_token_keys(self.root / "keys" / "redaction.json")
+        return load_token_keys(self.token_key_file)
 
     def sealer(self) -> Sealer:
         return Sealer(self.root / "keys" / "seal")

@@ -135,3 +135,12 @@ def test_rules_of_the_guard_are_checked_when_it_is_made(tmp_path):
     with pytest.raises(ValueError, match="mode"):
         State(tmp_path).guard(rules=[{"mode": "x"}])
     assert parse_rules([]) == ()
+
+
+def test_a_new_redaction_key_keeps_the_old_ones(state):
+    before = State(state).token_keys()
+    done = run("rekey", "--state", state)
+    assert (done.exit_code, done.stdout.startswith("key k2 is current")) == (0, True)
+    after = State(state).token_keys()
+    assert after.current == "k2"
+    assert after.keys["k1"] == before.keys["k1"]
