@@ -46,7 +46,7 @@ def COMMAND(name: str | None, file: Path | None, state: str | None, command: tup
         return
     capture.close()
     if capture.broken is None and not _somebody_reads(config):
-        _read_now(config)
+        _read_apart(config)
     leave_as(status)
 
 
@@ -128,14 +128,27 @@ def _somebody_reads(config: Config) -> bool:
     return alive(read_pids(config.pids_file).get("supervisor"))
 
 
+def _read_apart(config: Config) -> None:
+    """In a process of its own session: clients kill a server (and its group) that is not gone soon after its pipes."""
+    if os.fork():
+        return
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    try:
+        for fd in (0, 1, 2):
+            os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+        _read_now(config)
+    finally:
+        os._exit(0)
+
+
 def _read_now(config: Config) -> None:
-    """No instance runs here: write the records of what was captured, as its analyzer would. Our output is closed."""
+    """No instance runs here: write the records of what was captured, as its analyzer would."""
     from audit.log import LogInUseError  # noqa: PLC0415 - only this path needs the analyzer
     from proxy.analyzer.judging import load_judge  # noqa: PLC0415
     from proxy.analyzer.start import start  # noqa: PLC0415
 
-    os.close(1)  # whoever waits for the server's last byte has it
-    os.open(os.devnull, os.O_WRONLY)
     deadline = time.monotonic() + BUSY_S
     while True:
         try:

@@ -21,6 +21,8 @@ from proxy.spool.events import BodySeen, Ended, Opened
 from proxy.spool.tail import SpoolTail
 from proxy.spool.writer import Writer
 
+from .instance import records_until
+
 ROOT = Path(__file__).resolve().parents[3]
 ECHO = "import sys\nwhile data := sys.stdin.buffer.read1(65536):\n    sys.stdout.buffer.write(data); sys.stdout.buffer.flush()\n"
 SERVER = """
@@ -50,11 +52,6 @@ def wrapped(state, *command, **more):
     return subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, **more
     )
-
-
-def records(state):
-    lines = [line for path in sorted((state / "audit").glob("*.jsonl")) for line in path.read_text("utf-8").split("\n")]
-    return [json.loads(line) for line in lines if line]
 
 
 def test_bytes_pass_both_ways_whatever_they_are(state):
@@ -171,7 +168,7 @@ def test_calls_are_recorded_when_no_instance_runs(state):
         child.stdin.flush()
         assert json.loads(child.stdout.readline())["id"] == message["id"]
     assert child.communicate(timeout=60) == (b"", b"")
-    found = records(state)
+    found = records_until(state, lambda r: any(x["kind"] == "outcome" for x in r))
     (action,) = [r for r in found if r["kind"] == "action"]
     assert (action["call"]["name"], action["call"]["server"], action["exchange"]["protocol"]) == (
         "remove_file",
