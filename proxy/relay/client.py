@@ -344,9 +344,10 @@ class Client(asyncio.Protocol):
         if self.dead:
             return
         status = REFUSALS[code][0]
+        bodyless = self.busy and self.method == b"HEAD"
         self.relay.refused(self, code, status)
         self.ended("upstream_failed" if code.startswith("upstream") else "refused", code)
-        self.push(self.write, answer(code, body=getattr(self, "method", b"") != b"HEAD"))
+        self.push(self.write, answer(code, body=not bodyless))
         self._linger()
 
     def broken(self, reason: str, ending: str, *, reset: bool) -> None:

@@ -160,6 +160,12 @@ class Relay:
             self.slot.upstream_failures += 1
             client.dialing = None
             client.refuse(error.code)
+        except Exception:
+            # a client must not wait for ever, whatever went wrong
+            self.slot.upstream_failures += 1
+            client.dialing = None
+            client.refuse("upstream-connect")
+            raise
 
     def _context(self, ca: str | None) -> ssl.SSLContext:
         context = self._contexts.get(ca)

@@ -40,7 +40,7 @@ async def connect(
             await _connect(route, protocol, context, own)
     except TimeoutError:
         raise RefusedError("upstream-timeout") from None
-    except socket.gaierror:
+    except (socket.gaierror, UnicodeError):  # a label over 63 characters has no address either
         raise RefusedError("upstream-name") from None
     except (ssl.SSLError, ssl.CertificateError):
         raise RefusedError("upstream-tls") from None

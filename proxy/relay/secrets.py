@@ -24,16 +24,20 @@ _KNOWN = 16
 
 def install_key(path: Path) -> bytes:
     """The installation's fingerprint key, made (0600) when the file is not there yet."""
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        key = path.read_bytes()
-        if len(key) != _KEY_BYTES:
-            raise ValueError(f"{path}: a fingerprint key has {_KEY_BYTES} bytes, this has {len(key)}") from None
-        return key
-    with os.fdopen(fd, "wb") as out:
-        key = os.urandom(_KEY_BYTES)
-        out.write(key)
+    if not path.exists():
+        # relays start together: whoever links first has made the key, and nobody reads half of one
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as out:
+            out.write(os.urandom(_KEY_BYTES))
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            pass
+        draft.unlink()
+    key = path.read_bytes()
+    if len(key) != _KEY_BYTES:
+        raise ValueError(f"{path}: a fingerprint key has {_KEY_BYTES} bytes, this has {len(key)}")
     return key
 
 

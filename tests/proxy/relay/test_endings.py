@@ -206,8 +206,18 @@ def test_an_upstream_nobody_listens_on_is_a_typed_502(rig):
 
 
 def test_a_name_that_does_not_resolve_is_a_typed_502(rig):
-    r = rig({"/": {"url": "http://no-such-name.invalid"}})
-    assert b"Onlooker-Refusal: upstream-name" in r.talk(ASK)
+    for name in ("no-such-name.invalid", "a" * 70 + ".invalid"):
+        r = rig({"/": {"url": f"http://{name}"}})
+        assert b"Onlooker-Refusal: upstream-name" in r.talk(ASK)
+
+
+def test_a_refused_head_request_gets_no_body(rig):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    r = rig({"/": {"url": f"http://127.0.0.1:{port}"}})
+    got = r.talk(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert got.startswith(b"HTTP/1.1 502 ")
+    assert got.endswith(b"\r\n\r\n")
 
 
 @pytest.mark.parametrize(
