@@ -19,6 +19,9 @@ from policies.track import advance, count
 from policies.verdict import Result, Subject
 from policies.view import DERIVED, EffectView, View
 
+Found = list[tuple[EffectView, bool | None]]
+ERROR = Outcome(Result.ERROR)
+
 
 class CompiledRule:
     """A rule with its closures, made when it is first needed."""
@@ -39,7 +42,7 @@ class CompiledRule:
         self.exceptions = [(x.until, x.id, *_excusing(x.match)) for x in self.rule.exceptions]
         self.ready = True
 
-    def settle(self, view: View, found: list[tuple[EffectView, bool | None]]) -> Outcome | None:
+    def settle(self, view: View, found: Found) -> Outcome | None:
         """Hold the rest of ``match`` and the exceptions against the effects its entries found."""
         rest = True if self.rest is None else self.rest(view, None)
         if rest is False:
@@ -118,6 +121,9 @@ def _names_unknown(rule: Rule) -> bool:
     return any("unknown" in (e.domains or ()) or "unknown" in (e.actions or ()) for e in entries)
 
 
+Answer = tuple[CompiledRule, Outcome | None]
+
+
 class Compiled:
     """A policy made ready. Cheap to build: indexes and closures appear as actions ask for them."""
 
@@ -151,16 +157,20 @@ class Compiled:
 
     def outcomes(self, view: View, state: SessionState, only: Collection[str] | None = None) -> dict[str, Outcome]:
         """Every rule's outcome but the plain misses. ``only``: these rule ids (tests)."""
-        hits: dict[CompiledRule, list[tuple[EffectView, bool | None]]] = {}
+        hits: dict[CompiledRule, Found] = {}
+        out: dict[str, Outcome] = {}
         for item in view.effects:
             effect = item.effect
             for rule, test in self.candidates(effect.domain or "unknown", effect.action or "unknown", open_=view.open):
-                value = test(view, item)
+                try:
+                    value = test(view, item)
+                except Exception:  # one rule's trouble is its own result, never another's silence
+                    out[rule.rule.id] = ERROR
+                    continue
                 if value is not False:
                     hits.setdefault(rule, []).append((item, value))
-        out: dict[str, Outcome] = {}
-        settled = ((rule, rule.settle(view, found)) for rule, found in hits.items())
-        for rule, outcome in (*settled, *self._calls(view, guarded=only is None)):
+        about = [(rule, found) for rule, found in hits.items() if rule.rule.id not in out]
+        for rule, outcome in (*self._effects(view, about), *self._calls(view, guarded=only is None)):
             if outcome is not None and (only is None or rule.rule.id in only):
                 final = outcome if rule.rule.rate is None else count(self.policy.id, rule.rule, outcome, view, state)
                 if final is not None:
@@ -172,16 +182,26 @@ class Compiled:
                     out[rule.rule.id] = chained
         return out
 
-    def _calls(self, view: View, *, guarded: bool) -> Iterable[tuple[CompiledRule, Outcome | None]]:
+    def _effects(
+        self, view: View, hits: list[tuple[CompiledRule, Found]]
+    ) -> Iterable[tuple[CompiledRule, Outcome | None]]:
+        for rule, found in hits:
+            try:
+                yield rule, rule.settle(view, found)
+            except Exception:  # as above
+                yield rule, ERROR
+
+    def _calls(self, view: View, *, guarded: bool) -> Iterable[Answer]:
         fields = view.fields
         for rule in self.always:
             if guarded and rule.guard is not None and fields.get(rule.guard) is None:
                 continue
             if not rule.ready:
                 rule.prepare()
-            outcome = rule.settle_call(view)
-            if outcome is not None:
-                yield rule, outcome
+            try:
+                yield rule, rule.settle_call(view)
+            except Exception:  # as above
+                yield rule, ERROR
 
 
 def _entries_for(rule: CompiledRule, domain: str, action: str) -> Test | None:

@@ -2,7 +2,6 @@
 
 import fnmatch
 import random
-import time
 
 import pytest
 
@@ -57,8 +56,7 @@ def test_globs_over_names(pattern, text, matches):
 
 
 def test_no_pattern_can_be_made_slow():
+    """A backtracking matcher would need hours here, and the suite's time limit would end it."""
     many = segments("**/a/" * 12 + "b")
-    start = time.thread_time()
     assert not match_segments(many, ["a"] * 2_000)
     assert not text_glob("*a" * 12 + "*b")("a" * 3_000)
-    assert time.thread_time() - start < 5, "a backtracking matcher would need hours"

@@ -222,3 +222,19 @@ def test_a_folder_of_bare_rules_is_a_policy(tmp_path):
     (folder / "a.yaml").write_text("rule: 1\nid: acme.a\nmatch: {effects: [{domain: filesystem, action: delete}]}\n")
     (result,) = load([folder], now=NOW).evaluate(subject("delete filesystem:/srv/a"), SessionState())
     assert (result.id, [f.rule for f in result.findings]) == ("mine", ["acme.a"])
+
+
+def test_a_rule_that_fails_says_so_and_silences_no_other(tmp_path):
+    rules = (
+        DELETE
+        + """  - {id: acme.call, match: {where: {agent.team: dba}}}
+  - {id: acme.both, match: {effects: [{domain: filesystem}], where: {agent.team: dba}}}
+"""
+    )
+    given = subject("delete filesystem:/srv/a", **{"agent.team": {"not": "a text"}})
+    found = findings(policy(tmp_path, rules), given)
+    assert {k: f.result for k, f in found.items()} == {
+        "acme.delete": Result.MATCH,
+        "acme.call": Result.ERROR,
+        "acme.both": Result.ERROR,
+    }
