@@ -6,6 +6,8 @@ A well-known API's table (``apis/*.yaml``) gives the domain's effect; else reads
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 from classifiers.address import Address, address
@@ -49,20 +51,41 @@ def request_effects(method: str, url: str, body: Any = None, context: Context = 
         return []
     where = address(url)
     if where is None:
-        return [_plain(verb, None, url)]
+        return [_plain(verb, None, url, body)]
     if is_metadata(where):
         return [_metadata(where)]
-    return api_effects(verb, where, body) or [_plain(verb, where, url)]
+    told = api_effects(verb, where, body)
+    if (
+        told
+        and _destructive(verb, url, body) is True
+        and verb == "POST"
+        and all(e.destructive is not True for e in told)
+    ):
+        told = [replace(told[0], destructive=True), *told[1:]]
+    return told or [_plain(verb, where, url, body)]
 
 
-def _plain(method: str, where: Address | None, url: str) -> Effect:
+_DELETES = re.compile(r"/(?:do_?)?(?:delete|destroy|purge|remove|drop|truncate|wipe)\w*/?\Z", re.IGNORECASE)
+_MUTATION = re.compile(r"mutation\b[^}]*\b(?:delete|remove|destroy|purge)", re.IGNORECASE)
+
+
+def _destructive(method: str, url: str, body: Any) -> bool | None:
+    """What the method means, and for a POST what its path or GraphQL mutation says it deletes."""
+    if method == "POST" and _DELETES.search(url.partition("?")[0]):
+        return True
+    if method == "POST" and isinstance(body, str) and _MUTATION.search(body[:20_000]):
+        return True
+    return _DESTRUCTIVE.get(method, False)
+
+
+def _plain(method: str, where: Address | None, url: str, body: Any = None) -> Effect:
     reads = method in READS
     return Effect(
         Domain.NETWORK,
         Verb.RECEIVE if reads else Verb.SEND,
         target=None if where is None else where.host,
         target_raw=url[:500] if where is None else None,
-        destructive=_DESTRUCTIVE.get(method, False),
+        destructive=_destructive(method, url, body),
     )
 
 

@@ -65,8 +65,10 @@ def _data_file(reading: Reading, hit: Hit, value: Word) -> None:
         file = text.partition("@")[2] if "=" not in text.partition("@")[0] else ""
     else:
         file = text[1:] if text.startswith("@") else ""
-    if file and file != "-":
-        current = value.with_text(file.strip("\"'"))
+    for part in file.split(",") if hit.spelling in {"-F", "--form"} else [file]:  # -F name=@a,b sends both
+        if not part or part == "-":
+            continue
+        current = value.with_text(part.strip("\"'"))
         reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, current.text, _HARMLESS, value.span, current))
 
 
