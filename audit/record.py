@@ -253,10 +253,15 @@ def segment(
     return {**_head("segment", NOTHING), "segment": {**body, "policy_hashes": list(policy_hashes)}}
 
 
-def retention(*, number: int, first_seq: int, last_seq: int, sha256: str, reason: str) -> Record:
-    """A closed file was deleted on purpose; its manifest stays, so the chain is still provable across it."""
-    body = {"number": number, "first_seq": first_seq, "last_seq": last_seq, "sha256": sha256, "reason": reason}
-    return {**_head("retention", NOTHING), "retention": body}
+def retention(
+    *, number: int | None, first_seq: int, last_seq: int, sha256: str, reason: str, log_id: str | None = None
+) -> Record:
+    """A closed file was deleted on purpose; its manifest stays, so the chain is still provable across it.
+
+    With ``log_id`` (and no number) a whole earlier log went; ``sha256`` is then its last line's.
+    """
+    body = {"log_id": log_id, "number": number, "first_seq": first_seq, "last_seq": last_seq}
+    return {**_head("retention", NOTHING), "retention": {**body, "sha256": sha256, "reason": reason}}
 
 
 def unsealed(*, action: str, by: str | None, reason: str) -> Record:

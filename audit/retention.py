@@ -15,9 +15,13 @@ from pathlib import Path
 import zstandard
 
 from audit import record as records
+from audit.chain import line_hash
 from audit.clock import Clock
+from audit.cursor import in_order
 from audit.files import Manifest, Segment, load_manifest, segments
+from audit.json_text import encode
 from audit.log import AuditLog
+from audit.tail import last_records
 
 DAY_S = 86_400.0
 
@@ -61,7 +65,8 @@ def compress(path: Path) -> Path:
 
 
 def remove_old(log: AuditLog, rules: Retention, now_s: float) -> list[int]:
-    """Record each deletion, then delete. The numbers removed."""
+    """Record each deletion, then delete: earlier logs whole, of this one the oldest files. The numbers removed."""
+    _remove_earlier_logs(log, rules, now_s)
     removed = []
     for segment, manifest, reason in _due(log, rules, now_s):
         assert segment.path is not None
@@ -78,6 +83,24 @@ def remove_old(log: AuditLog, rules: Retention, now_s: float) -> list[int]:
         segment.path.unlink()
         removed.append(segment.number)
     return removed
+
+
+def _remove_earlier_logs(log: AuditLog, rules: Retention, now_s: float) -> None:
+    """A log that could not be continued ends; once all of it is due, all of it goes."""
+    total = sum(s.path.stat().st_size for s in segments(log.directory) if s.path is not None)
+    for log_id in dict.fromkeys(s.log_id for s in in_order(log.directory)):
+        newest = last_records(log.directory, log_id, 1)
+        if log_id == log.log_id or not newest:
+            continue
+        age_s = now_s - datetime.fromisoformat(newest[0]["ts"]).timestamp()
+        reason = "max_age" if age_s > rules.max_age_s else "max_bytes" if total > rules.max_bytes else None
+        if reason is None:
+            return
+        last = {"first_seq": 0, "last_seq": newest[0]["seq"], "sha256": line_hash(encode(newest[0]))}
+        log.append(records.retention(number=None, log_id=log_id, reason=reason, **last))
+        for path in log.directory.glob(f"{log_id}.*"):
+            total -= path.stat().st_size
+            path.unlink()
 
 
 def _due(log: AuditLog, rules: Retention, now_s: float) -> Iterator[tuple[Segment, Manifest, str]]:

@@ -149,7 +149,7 @@ KINDS: dict[str, tuple[str, tuple[Row, ...]]] = {
     ),
     "checkpoint": ("Signs the records before it.", (("checkpoint", "object", "size, root, note (C2SP signed note, whole)."),)),
     "segment": ("First line of each file.", (("segment", "object", "number, key_id, origin, previous_manifest (SHA-256), policy_hashes."),)),
-    "retention": ("A closed file was deleted on purpose; its manifest stays.", (("retention", "object", "number, first_seq, last_seq, sha256, reason."),)),
+    "retention": ("A closed file was deleted on purpose; its manifest stays.", (("retention", "object", "number, first_seq, last_seq, sha256, reason; log_id when a whole earlier log went."),)),
     "recovered": ("The log was taken up again after an unclean end.", (("recovery", "object", "torn_bytes, reason, previous_log, last_seq."),)),
     "clock_step": ("The wall clock moved against the monotonic one.", (("clock", "object", "delta_ms."),)),
     "unsealed": (

@@ -1,6 +1,6 @@
 """Records on standard output through structlog: JSON lines in a pipe, a readable line on a terminal.
 
-In: records. Out: one line each, {"record": {…}, "event": "onlooker.<kind>"}.
+In: records. Out: one line each, {"event": "onlooker.<kind>", "record": {…}}.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Stdout:
 
 
 def _dumps(value: Any, **_: Any) -> str:
-    return orjson.dumps(value, default=str).decode()
+    return orjson.dumps({"event": value["event"], **value}, default=str).decode()
 
 
 def _short(_logger: Any, _method: str, event: Any) -> Any:
