@@ -78,6 +78,7 @@ class Capture:
         self.wall_offset_ns = 0
         self.exchanges = self.bytes_in = self.bytes_out = 0  # recorded or declared dropped
         self._open: dict[int, _Open] = {}
+        self._meta_raw, self._meta = b"", dict[str, Any]()
         if snapshot:
             self._restore(snapshot)
 
@@ -94,8 +95,9 @@ class Capture:
         if e.kind & fmt.OPEN:
             self._open[e.exchange] = _Open()
             self.exchanges += 1
-            meta = json.loads(parts.meta)
-            meta["wall_ns"] = e.mono_ns + self.wall_offset_ns
+            if parts.meta != self._meta_raw:  # the same for every exchange of a connection and route
+                self._meta_raw, self._meta = parts.meta, json.loads(parts.meta)
+            meta = {**self._meta, "wall_ns": e.mono_ns + self.wall_offset_ns}
             yield Opened(self.writer, e.exchange, e.mono_ns, meta)
         self._count(e.exchange, side, parts.forwarded)
         state = self._open.get(e.exchange)
