@@ -60,7 +60,8 @@ class Blanker:
     def blank(self, data: bytes, head_bytes: int, low: bytes, names: list[bytes]) -> tuple[bytearray, bytes]:
         """``data`` with the secret values of its head blanked, and their prints as "name=hex;…".
 
-        ``low`` is the head in lower case; ``names`` the secret headers in it, in order.
+        ``low`` is the head in lower case; ``names`` the secret headers in it, in order. ``head_bytes`` is 0 for a
+        response, which has no target to search.
         """
         out = bytearray(data)
         prints = ""
@@ -80,8 +81,7 @@ class Blanker:
             else:
                 prints += f"{name.decode()}={self._print(data[start:stop].rstrip())};"
             out[start:stop] = FILLER * (stop - start)
-        line_end = data.find(b"\r", 0, head_bytes)
-        if data.find(b"?", 0, line_end) > 0:
+        if head_bytes and data.find(b"?", 0, line_end := data.find(b"\r", 0, head_bytes)) > 0:
             for m in _QUERY.finditer(data, 0, line_end):
                 prints += f"?{m[1].decode().lower()}={self._print(m[2])};"
                 out[m.start(2) : m.end(2)] = FILLER * (m.end(2) - m.start(2))

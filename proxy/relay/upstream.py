@@ -236,7 +236,7 @@ class Upstream(asyncio.Protocol):
         """A head, with the body bytes behind it, to the spool and to the client."""
         relay = c.relay
         if secrets:
-            shown, prints = c.blanker.blank(data, end, low, secrets)
+            shown, prints = c.blanker.blank(data, 0, low, secrets)
             relay.spool.add_head(c.exchange, kind, b"", prints, end, shown)
         else:
             relay.spool.add_head(c.exchange, kind, b"", b"", end, data)
