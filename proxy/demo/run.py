@@ -75,6 +75,7 @@ async def _show(told: dict[str, Any], state: str) -> Shown:
             agents = Agents(told, client)
             bound = f"{instance.base}/o/upgrade-django.{nonce}/model"
             await asyncio.gather(agents.coder(bound), agents.support(instance.base))
+            await asyncio.to_thread(instance.wait_analyzer)  # what is measured is the relay, not a process starting
             added_ms = await _added(client, upstream, instance.base)
     finally:
         await asyncio.to_thread(instance.stop)
