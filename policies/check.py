@@ -49,6 +49,9 @@ def check_policy(doc: Mapped, now: datetime, inherited: Lists | None = None) -> 
     if not isinstance(value, dict):
         out.notes.error("a policy file is a mapping that starts with 'policy: 1'")
         return out
+    if "objective" in value and "policy" not in value:
+        out.notes.error("this is an objective file: onlooker objective check", "objective", key=True, code="version")
+        return out
     if "rule" in value:
         _version(out.notes, value, "rule")
         reader = RuleReader(out.notes, inherited or {}, {}, now)

@@ -69,6 +69,9 @@ def check_objective(doc: Mapped, digest: str) -> tuple[Objective | None, Notes]:
     if not isinstance(doc.value, dict):
         notes.error("an objective file is a mapping that starts with 'objective: 1'")
         return None, notes
+    if "policy" in doc.value and "objective" not in doc.value:
+        notes.error("this is a policy file: onlooker policy check", "policy", key=True, code="version")
+        return None, notes
     return _Reader(notes, doc.value).read(digest), notes
 
 

@@ -35,6 +35,9 @@ def suggest(word: str, options: Iterable[str]) -> str:
     close = difflib.get_close_matches(word.casefold().replace("-", "_"), folded, n=1, cutoff=0.6)
     if close:
         return f"; did you mean '{folded[close[0]]}'?"
+    part = [o for o in known if word.casefold() in re.split(r"[._-]", o)]
+    if len(part) == 1:
+        return f"; did you mean '{part[0]}'?"
     return f"; one of: {', '.join(known)}" if len(known) <= 12 else ""
 
 

@@ -146,6 +146,28 @@ def test_a_cut_off_call_is_not_judged():
     assert made.trail[0].reason is Reason.INCOMPLETE
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("policy: 1\nid: a.b\nrules: []\n", "o.yaml:1:1: this is a policy file: onlooker policy check"),
+        ("objective: 1\nid: x\n", "o.yaml:1:1: an objective needs a 'scope': what may be done for it"),
+        (TEXT.replace("deletes: 2", "deletes: many"), "o.yaml:15:19: 'deletes' is a number, not 'many'"),
+        (TEXT.replace("run: [tests]", "run: [test]"), "o.yaml:11:9: 'run' cannot be 'test'; did you mean 'tests'?"),
+        (
+            TEXT.replace("{path_segment: fix-parser}", "{path: x}"),
+            "o.yaml:5:9: unknown key 'path'; did you mean 'path_segment'?",
+        ),
+        (
+            TEXT.replace("forbidden:", "deny:"),
+            "o.yaml:13:1: onlooker only flags: 'deny' has no meaning here; say how bad it is with severity",
+        ),
+    ],
+)
+def test_mistakes_in_an_objective_are_told_with_their_place(text, said):
+    _, found = read_text(text, "o.yaml")
+    assert [str(d) for d in found] == [said]
+
+
 # --- binding ---
 
 
