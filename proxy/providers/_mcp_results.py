@@ -43,6 +43,34 @@ def answered(state: McpState, waiting: Waiting, result: Any, error: Any, side: S
     yield _final(state, waiting, result, error, side)
 
 
+def early_facts(message: dict[str, Any]) -> dict[str, Any]:
+    """What to remember of an answer whose request was not read yet: never its content."""
+    result, error = message.get("result"), message.get("error")
+    content = result.get("content", result) if isinstance(result, dict) else result
+    facts = content_facts(content if error is None else error)
+    outcome = outcome_of("tools/call", result, error).value
+    return {
+        "outcome": outcome,
+        "error": error_text(error),
+        "size_bytes": facts["size_bytes"],
+        "digest": facts["digest"],
+    }
+
+
+def from_early(waiting: Waiting, early: dict[str, Any]) -> Event:
+    """The answer that was there before its request; its parts were not kept."""
+    return ResultSeen(
+        ToolResult(
+            id=waiting["id"],
+            name=waiting.get("name"),
+            source="reply",
+            reported_by=KINDS[waiting["method"]].reported_by,
+            lossy=True,
+            **{**early, "outcome": Outcome(early["outcome"])},
+        )
+    )
+
+
 def sight(waiting: Waiting, extra: dict[str, Any], **more: Any) -> Event:
     """Something is known of the call that is not its result."""
     told = {"source": "reply", "reported_by": "tool_server", **more}

@@ -15,6 +15,7 @@ from proxy.providers._memory import slot
 from proxy.providers._reading import advertised, trimmed
 
 MAX_TOOLS = 512
+MAX_EARLY = 32
 _KEPT = ("name", "description", "inputSchema", "annotations")
 
 
@@ -44,6 +45,12 @@ class McpState:
         found = holder.setdefault("pending", {})
         assert isinstance(found, dict)
         return trimmed(found, 1024)
+
+    def early(self) -> dict[str, Any]:
+        """Answers on a session's event stream whose request was not read yet; a few."""
+        found = self.book().setdefault("early", {}) if self.session else {}
+        assert isinstance(found, dict)
+        return trimmed(found, MAX_EARLY)
 
     def server(self) -> str | None:
         known = self.book().get("server")

@@ -52,7 +52,12 @@ def _asked(state: McpState, method: str, params: dict[str, Any], ident: Any, sid
             yield from told.given(before["id"], params.get("inputResponses"))
     elif method.startswith("tasks/"):
         waiting["task"] = text(params.get("taskId"))
-    state.pending()[key_of(side, ident)] = waiting
+    key = key_of(side, ident)
+    state.pending()[key] = waiting
+    early = state.early().pop(key, None)
+    if early is not None and method in KINDS:
+        del state.pending()[key]
+        yield told.from_early(waiting, early)
 
 
 def _call(state: McpState, method: str, params: dict[str, Any], ident: Any, side: Side) -> Event:
@@ -105,8 +110,11 @@ def _facts(method: str, params: dict[str, Any]) -> Iterator[Event]:
 
 def _answered(state: McpState, message: dict[str, Any], side: Side) -> Iterator[Event]:
     other = Side.REQUEST if side is Side.RESPONSE else Side.RESPONSE
-    waiting = state.pending().pop(key_of(other, message.get("id")), None)
+    key = key_of(other, message.get("id"))
+    waiting = state.pending().pop(key, None)
     if waiting is None:
+        if state.exchange.request.method == "GET":  # two relays: the stream may be read before the request
+            state.early()[key] = told.early_facts(message)
         return
     method, result, error = waiting["method"], message.get("result"), message.get("error")
     if isinstance(result, dict):

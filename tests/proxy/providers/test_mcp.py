@@ -251,6 +251,20 @@ def test_the_older_transport_joins_a_post_with_the_event_stream():
     assert facts(stream)["mcp_session"] == "abc"
 
 
+def test_an_answer_that_is_read_before_its_request_waits_for_it():
+    """Two relays, two spools: which connection is read first is chance."""
+    shared: dict = {}
+    assert (
+        results(
+            post(None, answer(text("x", isError=False), 6), method="GET", stream=True, shared=shared, headers=SESSION)
+        )
+        == []
+    )
+    late = post(call(ident=6), status=202, raw=b"", shared=shared, headers=SESSION)
+    assert [c.id for c in calls(late)] == [6]
+    assert [(r.id, r.name, r.outcome) for r in results(late)] == [(6, "delete_rows", Outcome.OK)]
+
+
 def test_a_resumed_stream_brings_a_result_once():
     shared: dict = {}
     post(call(ident=6), "id: 1\r\ndata: ", stream=True, shared=shared, headers=SESSION)
