@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from classifiers.call import ObservedAt, ToolCall, ToolResult
+from classifiers.call import ObservedAt, Outcome, ToolCall, ToolResult
 from proxy.events import CallClosed, Event, ResultSeen
 from proxy.exchange import Side
 from proxy.providers._calls import fields, hashed, text
