@@ -1,13 +1,15 @@
 """``onlooker mcp -- COMMAND``: a stdio MCP server with somebody watching, its bytes and its end unchanged.
 
 In: the command; our standard input and output, which become the server's. Out: the server's exit status, and what was
-said as one exchange in the spool of the instance that runs here. Where none runs, the records are written at the end.
+said as one exchange in the spool of the instance that runs here. Where none runs, a process of its own writes
+the records at the end.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+import subprocess
 import sys
 import threading
 import time
@@ -25,7 +27,8 @@ from proxy.status import alive, read_pids
 
 ROLL_BYTES = 32 << 20  # a new exchange begins at the next line end: an old segment can then go
 CAP_BYTES = 64 << 20  # of one exchange; beyond it a line that does not end is no longer captured
-BUSY_S = 5.0  # how long to wait for another command that is writing this log
+BUSY_S = 60.0  # how long to wait for another command that is writing this log
+LOG = "mcp.log"  # in the state folder: what the reader of a finished capture could not do
 
 
 @click.command("mcp", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -46,7 +49,7 @@ def COMMAND(name: str | None, file: Path | None, state: str | None, command: tup
         return
     capture.close()
     if capture.broken is None and not _somebody_reads(config):
-        _read_apart(config)
+        _read_later(config)
     leave_as(status)
 
 
@@ -128,23 +131,27 @@ def _somebody_reads(config: Config) -> bool:
     return alive(read_pids(config.pids_file).get("supervisor"))
 
 
-def _read_apart(config: Config) -> None:
-    """In a process of its own session: clients kill a server (and its group) that is not gone soon after its pipes."""
-    if os.fork():
-        return
-    os.setsid()
-    if os.fork():
-        os._exit(0)
+def _read_later(config: Config) -> None:
+    """No instance runs here: a process of its own writes the records, so that nobody waits for them or kills them."""
+    state = Path(config.state)
     try:
-        for fd in (0, 1, 2):
-            os.dup2(os.open(os.devnull, os.O_RDWR), fd)
-        _read_now(config)
-    finally:
-        os._exit(0)
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (state / LOG).open("ab") as log:
+            argv = [sys.executable, "-P", "-m", "proxy.cli.mcp"]  # -P: a project's own proxy/ folder is not ours
+            paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+            env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
+            reader = subprocess.Popen(
+                argv, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, env=env
+            )
+        assert reader.stdin is not None
+        reader.stdin.write(config.to_json().encode())
+        reader.stdin.close()
+    except OSError as error:
+        sys.stderr.write(f"onlooker: no records were written, the capture waits for the next run: {error}\n")
 
 
-def _read_now(config: Config) -> None:
-    """No instance runs here: write the records of what was captured, as its analyzer would."""
+def read_capture(config: Config) -> int:
+    """Write the records of what was captured, as an instance's analyzer would; 3 when another process keeps the log."""
     from audit.log import LogInUseError  # noqa: PLC0415 - only this path needs the analyzer
     from proxy.analyzer.judging import load_judge  # noqa: PLC0415
     from proxy.analyzer.start import start  # noqa: PLC0415
@@ -155,13 +162,10 @@ def _read_now(config: Config) -> None:
             running = start(config, load_judge(config))
             break
         except LogInUseError as error:
-            if time.monotonic() > deadline:
-                sys.stderr.write(f"onlooker: {error}; the capture waits for the next run\n")
-                return
+            if time.monotonic() > deadline or _somebody_reads(config):
+                sys.stderr.write(f"{error}; the capture waits for who writes it\n")
+                return 3
             time.sleep(0.1)
-        except OSError as error:
-            sys.stderr.write(f"onlooker: no records were written: {error}\n")
-            return
     try:
         while events := running.tail.poll():
             for event in events:
@@ -169,3 +173,8 @@ def _read_now(config: Config) -> None:
         running.save()
     finally:
         running.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(read_capture(Config.from_argument("-")))

@@ -21,7 +21,7 @@ from proxy.spool.events import BodySeen, Ended, Opened
 from proxy.spool.tail import SpoolTail
 from proxy.spool.writer import Writer
 
-from .instance import records_until
+from .instance import of_kind, records_until
 
 ROOT = Path(__file__).resolve().parents[3]
 ECHO = "import sys\nwhile data := sys.stdin.buffer.read1(65536):\n    sys.stdout.buffer.write(data); sys.stdout.buffer.flush()\n"
@@ -168,7 +168,7 @@ def test_calls_are_recorded_when_no_instance_runs(state):
         child.stdin.flush()
         assert json.loads(child.stdout.readline())["id"] == message["id"]
     assert child.communicate(timeout=60) == (b"", b"")
-    found = records_until(state, lambda r: any(x["kind"] == "outcome" for x in r))
+    found = records_until(state, lambda r: of_kind(r, "outcome"))
     (action,) = [r for r in found if r["kind"] == "action"]
     assert (action["call"]["name"], action["call"]["server"], action["exchange"]["protocol"]) == (
         "remove_file",
