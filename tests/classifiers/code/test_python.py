@@ -37,6 +37,7 @@ CASES = [
     ("__import__('os').remove('/srv/a')", ["delete filesystem:/srv/a"]),
     ("eval(\"__import__('os').remove('/srv/a')\")", ["delete filesystem:/srv/a"]),
     ("import os\nos.chdir('/srv')\nos.remove('a')", ["delete filesystem:/srv/a"]),
+    ("import pytest\npytest.main(['-q'])", ["execute code:project"]),
     ("import asyncio, os\nasync def go():\n    os.remove('/srv/a')\nasyncio.run(go())", ["delete filesystem:/srv/a"]),
 ]  # fmt: skip
 
