@@ -131,6 +131,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "arn": lambda t: t.rpartition(":")[2],
     "noplus": lambda t: t.lstrip("+"),
     "path": lambda t: t.removeprefix("file://"),
+    "unbang": lambda t: t.lstrip(":!").removeprefix("shell ").strip(),
     "comma": lambda t: t.partition(",")[0],
 }
 _SAFE = frozenset(

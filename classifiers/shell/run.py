@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.effects import Certainty, Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.knowledge import interpret, lookup
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
+from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
 from classifiers.shell import ir, streams
 from classifiers.shell.builtins import BUILTINS
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
 _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
 _ATTRIBUTES = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl", "xattr"})
+_ESCAPE = re.compile(r":?!+[\w/.~]")
 ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive", "dd"})
 _ENV_TAGS = {
     "LD_PRELOAD": ("defense_evasion",),
@@ -69,12 +71,54 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
             )
     if node.words and _SPLIT_QUOTES.search(node.words[0].raw) and ev.known(words[0].text):
         scope = replace(scope, tags=(*scope.tags, "obfuscated", "defense_evasion"))
+    _programs_by_environment(ev, node, values, state, scope)
     silent = words[0].text in {":", "true"}
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=silent)
     inner = scope if plan.stdin is None else replace(scope, stdin=plan.stdin)
     stream, truth = run_argv(ev, words, state, inner, plan)
     plan.wrote(ev, state, stream)
     return (replace(EMPTY, sources=stream.sources) if plan.stdout_taken else stream), truth
+
+
+# Variables whose value programs run as a command: git(1) ENVIRONMENT, less(1) LESSOPEN, man(1), bash(1) BASH_ENV.
+_RUN_BY = frozenset(
+    [
+        "GIT_SSH_COMMAND",
+        "GIT_PAGER",
+        "GIT_EDITOR",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_PROXY_COMMAND",
+        "PAGER",
+        "MANPAGER",
+        "EDITOR",
+        "VISUAL",
+        "BROWSER",
+        "LESSOPEN",
+        "PROMPT_COMMAND",
+        "RSYNC_RSH",
+        "CVS_RSH",
+        "TAR_RSH",
+        "SUDO_ASKPASS",
+    ]
+)
+
+
+def _programs_by_environment(
+    ev: Evaluator, node: ir.Simple, values: dict[str, str | list[str] | None], state: State, scope: Scope
+) -> None:
+    """``GIT_SSH_COMMAND='sh -c …' git fetch``: the value is a command the program will run."""
+    for assign in node.assigns:
+        value = values[assign.name]
+        if assign.name in _RUN_BY and isinstance(value, str) and value.strip() and ev.known(value):
+            word = Word(value, assign.span)
+            hand_on(
+                ev,
+                Handed(Delegate("shell", join=True), (word,), {}, assign.span, assign.name),
+                state.copy(),
+                scope,
+                None,
+            )
 
 
 def _value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope) -> str | list[str] | None:
@@ -145,6 +189,10 @@ def run_argv(
     """Run one command given as words."""
     name = words[0]
     text = name.text
+    if _ESCAPE.match(text):  # a line typed into a pager or an editor: !/bin/sh
+        name = name.with_text(text.lstrip(":!"))
+        words, text = [name, *words[1:]], name.text
+        scope = replace(scope, certainty=Certainty.POSSIBLE)
     if not ev.known(text) or (name.glob and "/" in text) or (name.glob and len(text) > 1):
         return _dynamic(ev, words, state, scope, plan)
     if "/" not in text:

@@ -117,7 +117,7 @@ class _Reader:
                 out.words.append(self.word(child))
             elif kind == "ERROR":
                 out.redirects.append(ir.Redirect("broken", None, None, self.span(child)))
-            elif child.is_named or kind not in {"(", ")"}:
+            elif (child.is_named or kind not in {"(", ")"}) and not (kind == "number" and self.is_descriptor(child)):
                 out.words.append(self.word(child))
         return out
 
