@@ -72,6 +72,7 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
     if node.words and _SPLIT_QUOTES.search(node.words[0].raw) and ev.known(words[0].text):
         scope = replace(scope, tags=(*scope.tags, "obfuscated", "defense_evasion"))
     _programs_by_environment(ev, node, values, state, scope)
+    words = _with_options(words, values, state)
     silent = words[0].text in {":", "true"}
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=silent)
     inner = scope if plan.stdin is None else replace(scope, stdin=plan.stdin)
@@ -102,6 +103,25 @@ _RUN_BY = frozenset(
         "SUDO_ASKPASS",
     ]
 )
+
+
+_OPTIONS_OF = {
+    "tar": "TAR_OPTIONS",
+    "bsdtar": "TAR_OPTIONS",
+    "gtar": "TAR_OPTIONS",
+    "zip": "ZIPOPT",
+    "unzip": "UNZIP",
+    "grep": "GREP_OPTIONS",
+}
+
+
+def _with_options(words: list[Word], values: dict[str, str | list[str] | None], state: State) -> list[Word]:
+    """Programs that take options from a variable (GNU tar manual, TAR_OPTIONS): they come before the given ones."""
+    name = _OPTIONS_OF.get(words[0].text.rpartition("/")[2])
+    value = None if name is None else values.get(name, state.vars.get(name))
+    if not isinstance(value, str) or not value:
+        return words
+    return [words[0], *(words[0].with_text(t) for t in value.split()), *words[1:]]
 
 
 def _programs_by_environment(
