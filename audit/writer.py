@@ -33,7 +33,7 @@ class Limits:
     checkpoint_records: int = 1000
     checkpoint_s: float = 60.0
     idle_s: float = 2.0  # a checkpoint this long after the last record, so a quiet log's end is proven
-    sync_s: float = 0.05
+    sync_s: float = 0.04  # and the disk, so that acknowledged is within 50 ms
     sync_records: int = 256
     step_ms: float = 1000.0
 

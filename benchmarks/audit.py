@@ -135,7 +135,7 @@ def acknowledged() -> None:
     row(
         "acknowledged (fdatasync returned), p50",
         f"{sorted(a for _, a in waits)[15] * 1e3:.1f} ms",
-        "<= 50 ms + the disk",
+        "<= 50 ms",
     )
 
 
