@@ -294,6 +294,8 @@ class _Interpreter:
                 fields[role] = given[0] if given else None
         if to.part:
             words = [w.with_text(FILTERS[to.part](w.text)) for w in words]
+        if "{" in to.program:
+            to = replace(to, program=fill(to.program, None, self.values)[0] or "")
         if "{" in to.replace and to.replace != "{}":
             to = replace(to, replace=fill(to.replace, None, self.values)[0] or "{}")
         self.out.items.append(Handed(to, tuple(words), fields, span, to.via or self.via))

@@ -26,6 +26,7 @@ from classifiers.shell.streams import printed
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
 
+MAX_EVAL = 500  # words
 Words = list[Word]
 Builtin = Callable[["Evaluator", Words, State, Scope, Plan], tuple[Stream, "Truth"]]
 
@@ -55,6 +56,9 @@ def _eval(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
     if len(words) < 2:
         return EMPTY, True
     span = (words[1].span[0], words[-1].span[1])
+    if len(words) > MAX_EVAL:
+        ev.out.hide(OpaqueReason.SIZE_CAP, scope.span(span), f"eval of {len(words)} words")
+        return Stream(None), None
     item = Handed(Delegate("shell", join=len(words) > 2), tuple(words[1:]), {}, span, "eval")
     return hand_on(ev, item, state, scope, plan), None
 
@@ -62,7 +66,19 @@ def _eval(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
 def _source(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     if len(words) < 2:
         return EMPTY, None
+    word = words[1]
+    if _OWN_SETUP.search(word.text) and state.key(word.text) not in state.files:
+        tell(ev, Verb.EXECUTE, Domain.CODE, word.text, word.span, state, scope, destructive=None)
+        return EMPTY, None
     return run_file(ev, words[1], state, replace(scope, via=(*scope.via, words[0].text)), language="shell"), None
+
+
+# The shell's own startup files and what environment managers generate: run, like a known runner's recipes, without
+# being a payload of this call; a file this call wrote is read instead.
+_OWN_SETUP = re.compile(
+    r"(?:\A|/)(?:bin/activate(?:\.\w+)?|\.bashrc|\.bash_profile|\.profile|\.zshrc|\.zprofile|\.cargo/env|nvm\.sh|conda\.sh"
+    r"|sdkman-init\.sh|etc/profile|bash_completion)\Z"
+)
 
 
 def _exec(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
