@@ -35,9 +35,11 @@ class Loop:
         self.running = running
         running.desk.writer.while_waiting = self._waits
         self._next_housekeeping = self._next_save = 0.0
+        self._saved: tuple[int, int, int] | None = None  # where the last snapshot stands: an idle instance writes none
 
     def run(self) -> None:
         stopping = self.running.stopping
+        self._housekeeping(time.monotonic())  # what is in force is said before the first call is judged
         while not stopping.is_set():
             self.turn(WAIT_S)
         deadline = time.monotonic() + DRAIN_S
@@ -76,7 +78,9 @@ class Loop:
                 running.desk.writer.write(line)
             running.analyzer.end_idle(time.time())
             report(running)
-        if now >= self._next_save or force:
+        stand = (running.analyzer.read_events, running.inbox.offset, running.log.next_seq)
+        if (now >= self._next_save and stand != self._saved) or force:
+            self._saved = stand
             started = time.monotonic()
             running.save()
             took = time.monotonic() - started
