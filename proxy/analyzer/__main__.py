@@ -57,11 +57,11 @@ class Loop:
             with leaves_when_stuck():
                 for event in events:
                     running.analyzer.take(event)
-        else:  # all that an earlier life could have seen is read
-            running.analyzer.resume.clear()
-            running.desk.writer.forget_known()
         for message in running.inbox.messages():
             on_message(running.analyzer, message)
+        if not events:  # all that an earlier life could have seen is read
+            running.analyzer.resume.clear()
+            running.desk.writer.forget_known()
         self._housekeeping(time.monotonic())
         return bool(events)
 

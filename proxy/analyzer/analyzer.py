@@ -177,11 +177,13 @@ class Analyzer:
         self._settle(key)
 
     def _gap(self, event: Dropped) -> None:
+        src = {"writer": event.writer, "exchange": f"gap:{event.mono_ns}", "ordinal": 0}
+        if self.desk.writer.known(src):
+            return
         metrics = self.desk.metrics
         metrics.inc("onlooker_exchanges_gap_total", event.exchanges)
         metrics.inc("onlooker_bytes_gap_total", event.bytes_in, side="request")
         metrics.inc("onlooker_bytes_gap_total", event.bytes_out, side="response")
-        src = {"writer": event.writer, "exchange": f"gap:{event.mono_ns}", "ordinal": 0}
         self.desk.writer.write(
             record.gap(
                 writer=event.writer,
@@ -201,19 +203,23 @@ class Analyzer:
         self.desk.writer.write(record.clock_step(delta_ms=event.step_ns / 1e6, around=around))
 
     def _refusal(self, event: Refused) -> None:
-        self.desk.metrics.inc("onlooker_refusals_total", status=str(event.status))
         src = {"writer": event.writer, "exchange": event.exchange, "ordinal": _AT_END}
+        if self.desk.writer.known(src):
+            return
+        self.desk.metrics.inc("onlooker_refusals_total", status=str(event.status))
         around = Around(origin=self.desk.origin, src=src)
         self.desk.writer.write(
             record.refusal(status=event.status, reason=event.reason, detail=event.meta, around=around)
         )
 
     def _opaque(self, event: Opaque) -> None:
+        src = {"writer": event.writer, "exchange": event.exchange, "ordinal": _AT_END + 1}
+        if self.desk.writer.known(src):
+            return
         self.desk.metrics.inc("onlooker_opaque_flows_total")
         tracked = self.open.get((event.writer, event.exchange))
         if tracked is not None and tracked.session is not None:
             tracked.session.counts["opaque_flows"] += 1
-        src = {"writer": event.writer, "exchange": event.exchange, "ordinal": _AT_END + 1}
         self.desk.writer.write(
             record.opaque_flow(
                 host=event.host,

@@ -31,11 +31,16 @@ class Tail(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in the capture, between polls. ``fed``: how many events each open exchange had been given by then."""
+    """A place in the capture, between polls.
+
+    ``fed``: how many events each open exchange had been given by then. ``log``: records from there on in the log may be
+    met again when the capture is read from here.
+    """
 
     generation: int
     checkpoint: dict[str, Any]
     fed: dict[Id, int]
+    log: Any = None
 
 
 @dataclass(slots=True)
@@ -45,10 +50,10 @@ class Keeper:
     freezer: Freezer = field(default_factory=Freezer)
     error: str | None = None
 
-    def begin(self, checkpoint: dict[str, Any], analyzer: Analyzer | None = None) -> None:
+    def begin(self, checkpoint: dict[str, Any], analyzer: Analyzer | None = None, log: Any = None) -> None:
         """``checkpoint``: where reading starts; exchanges taken up from a snapshot have their skips before them."""
         fed = {key: t.fed - t.skip for key, t in analyzer.open.items()} if analyzer is not None else {}
-        self.positions.append(Position(0, checkpoint, fed))
+        self.positions.append(Position(0, checkpoint, fed, log))
 
     def save(self, analyzer: Analyzer, tail: Tail, extra: dict[str, Any]) -> bool:
         """Write the snapshot, then let go of what is behind it. Call between polls only. False: the disk refused."""
@@ -57,7 +62,7 @@ class Keeper:
         pinning = [t.generation for key, t in analyzer.open.items() if key not in frozen]
         analyzer.generation += 1
         fed = {key: t.fed - t.skip for key, t in analyzer.open.items()}
-        self.positions.append(Position(analyzer.generation, here, fed))
+        self.positions.append(Position(analyzer.generation, here, fed, extra.get("log")))
         keep = min(pinning, default=analyzer.generation)
         while len(self.positions) > 1 and (self.positions[1].generation <= keep or len(self.positions) > MAX_POSITIONS):
             self.positions.popleft()
@@ -65,7 +70,7 @@ class Keeper:
         analyzer.settled = {key: began for key, began in analyzer.settled.items() if began >= safe.generation}
         kept = {key: (data, analyzer.open[key].fed - safe.fed[key]) for key, data in frozen.items() if key in safe.fed}
         try:
-            self._write(_state(analyzer, safe, kept, extra))
+            self._write(_state(analyzer, safe, kept, {**extra, "log": safe.log}))
         except OSError as error:
             self.error = f"{self.path}: {error.strerror}"
             return False

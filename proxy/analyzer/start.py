@@ -40,13 +40,13 @@ class Running:
     tail: SpoolTail
     inbox: Inbox
     stopping: threading.Event
+    log_mark: dict[str, Any]  # records from here on may be met again in the capture
 
     def save(self) -> None:
         """A disk that refuses costs nothing but time: the spool keeps what is not yet behind a snapshot."""
-        extra = {
-            "inbox": self.inbox.offset,
-            "log": {"id": self.log.log_id, "next_seq": self.log.next_seq},
-        }
+        if self.desk.writer.caught_up:  # before that, what an earlier life wrote is still to be passed over
+            self.log_mark = {"id": self.log.log_id, "next_seq": self.log.next_seq}
+        extra = {"inbox": self.inbox.offset, "log": self.log_mark}
         self.keeper.save(self.analyzer, self.tail, extra)
 
     def close(self) -> None:
@@ -81,14 +81,14 @@ def start(config: Config, judge: Judge) -> Running:
     inbox = Inbox(inbox_file(config.spool.dir), 0 if saved is None else saved["inbox"])
     if saved is not None:
         resume(analyzer, saved)
-    desk.writer.remember(_written_since(log, saved))
-    snapshot.begin(tail.checkpoint(), analyzer)
-    return Running(config, log, desk, analyzer, snapshot, tail, inbox, stopping)
+    mark: dict[str, Any] = saved["log"] if saved is not None else {"id": None, "next_seq": 0}
+    desk.writer.remember(_written_since(log, mark))
+    snapshot.begin(tail.checkpoint(), analyzer, mark)
+    return Running(config, log, desk, analyzer, snapshot, tail, inbox, stopping, mark)
 
 
-def _written_since(log: AuditLog, saved: dict[str, Any] | None) -> list[dict[str, Any]]:
+def _written_since(log: AuditLog, known: dict[str, Any]) -> list[dict[str, Any]]:
     """Records of the log the snapshot does not know of: what a crash must not write twice."""
-    known: dict[str, Any] = saved["log"] if saved is not None else {"id": None, "next_seq": 0}
     if known["id"] == log.log_id:
         count = log.next_seq - known["next_seq"]
         return log.tail(min(max(count, 0), RECOVERED_RECORDS))

@@ -38,6 +38,7 @@ class RecordWriter:
         self._known: OrderedDict[Source, str] = OrderedDict()
         self.unwritable: str | None = None
         self.skipped = 0
+        self.caught_up = False
         self.while_waiting: Callable[[], None] = lambda: None  # says so outside, tells the watchdog we are alive
 
     def remember(self, records: Iterable[dict[str, Any]]) -> None:
@@ -52,6 +53,7 @@ class RecordWriter:
     def forget_known(self) -> None:
         """The capture an earlier life saw is read to its end: nothing can repeat any more."""
         self._known.clear()
+        self.caught_up = True
 
     def write(self, record: dict[str, Any]) -> str:
         """The record's id. Raises LogClosedError only when the process is to stop and the log is unwritable."""

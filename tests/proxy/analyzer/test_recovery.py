@@ -4,6 +4,7 @@ import pytest
 
 from proxy.analyzer.frozen import Freezer
 from proxy.analyzer.snapshot import Keeper, load_snapshot, resume
+from proxy.spool.events import Dropped, Refused
 
 USER = {"role": "user", "content": "go"}
 
@@ -167,3 +168,25 @@ def test_a_disk_that_refuses_the_snapshot_releases_nothing(make_bench, wire, tmp
     spool.read(bench, len(spool.events))
     assert keeper.save(bench.analyzer, spool, {}) is False
     assert (spool.released, keeper.error is None) == (0, False)
+
+
+def test_gaps_and_refusals_beside_an_open_exchange_are_written_once(make_bench, wire, tmp_path):
+    events = [
+        *long_stream(wire)[:6],
+        Dropped("r0-test", 77, 3, 1, 2, "spool_full"),
+        Refused("r0-test", 50, 78, 400, "x"),
+        *long_stream(wire)[6:],
+    ]
+    first, spool = make_bench(), Spool(events)
+    keeper = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=lambda: 0))
+    keeper.begin(spool.checkpoint(), log=0)
+    spool.read(first, 8)
+    keeper.save(first.analyzer, spool, {"log": len(first.log.records)})
+    state = load_snapshot(tmp_path / "snapshot")
+    second, again = make_bench(first.log), Spool(events)
+    resume(second.analyzer, state)
+    again.at = state["tail"]["at"]
+    second.desk.writer.remember(r for r in first.log.records if r["seq"] >= state["log"])
+    again.read(second, len(events))
+    assert (len(first.log.of("gap")), len(first.log.of("refusal")), len(first.log.of("action"))) == (1, 1, 1)
+    assert second.desk.metrics.total("onlooker_exchanges_gap_total") == 3
