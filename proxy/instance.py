@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from audit.read import records
 from proxy.control.token import ensure_token
 from proxy.inbox import inbox_file
 from proxy.settings import Config
+from proxy.spawn import command, environment
 from proxy.status import is_fresh, read_status, status_file
 
 READY_S = 20.0
@@ -59,8 +59,8 @@ def supervisor_config(config: Config) -> dict[str, Any]:
         "routes": {name: {**ca, **spec} for name, spec in config.routes.items()},
         "workers": config.workers,
         "commands": {
-            "analyzer": [sys.executable, "-m", "proxy.analyzer", f"@{file}"],
-            "control": [sys.executable, "-m", "proxy.control", f"@{file}"],
+            "analyzer": command("proxy.analyzer", f"@{file}"),
+            "control": command("proxy.control", f"@{file}"),
         },
     }
 
@@ -83,7 +83,8 @@ class Instance:
         fd = os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "ab") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "proxy.supervisor", json.dumps(given)],
+                command("proxy.supervisor", json.dumps(given)),
+                env=environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -21,6 +21,7 @@ from proxy.cli._options import configuration, state_option
 from proxy.exchange import Side
 from proxy.pipes import leave_as, run_child
 from proxy.settings import Config
+from proxy.spawn import command, environment
 from proxy.spool import format as fmt
 from proxy.spool.writer import Writer, open_section
 from proxy.status import alive, read_pids
@@ -137,11 +138,13 @@ def _read_later(config: Config) -> None:
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (state / LOG).open("ab") as log:
-            argv = [sys.executable, "-P", "-m", "proxy.cli.mcp"]  # -P: a project's own proxy/ folder is not ours
-            paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
-            env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
             reader = subprocess.Popen(
-                argv, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True, env=env
+                command("proxy.cli.mcp"),
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=environment(),
             )
         assert reader.stdin is not None
         reader.stdin.write(config.to_json().encode())

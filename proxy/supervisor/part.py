@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from proxy.spawn import environment
 
 CALM_S = 5.0  # a part that lived this long starts again at once
 FIRST_WAIT_S = 0.1
@@ -39,7 +40,7 @@ class Part:
         self.process = subprocess.Popen(
             list(argv),
             pass_fds=fds,
-            env={**os.environ, **self.environment},
+            env={**environment(), **self.environment},
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # a Ctrl-C at the terminal is the supervisor's to pass on
         )

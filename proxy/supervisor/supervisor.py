@@ -21,6 +21,7 @@ from typing import Any
 
 from proxy.relay.counters import create
 from proxy.relay.routes import RouteError, route
+from proxy.spawn import command
 from proxy.spool.writer import private_directory
 from proxy.supervisor.part import Part
 from proxy.supervisor.sockets import bind, shown
@@ -166,7 +167,7 @@ class Supervisor:
             "loop": self.config.get("loop", "auto"),
         }
         part.environment = {"ONLOOKER_SLOT": str(slot)}
-        part.start((sys.executable, "-m", "proxy.relay", json.dumps(config)), (*listening, theirs.fileno()))
+        part.start(command("proxy.relay", json.dumps(config)), (*listening, theirs.fileno()))
         theirs.close()
         part.link = ours
         self._selector.register(ours, selectors.EVENT_READ, part)
