@@ -84,5 +84,8 @@ def test_a_full_filesystem_under_the_log_holds_no_request_and_the_log_goes_on_wh
     done, failed = play(instance, fill)
     assert not failed
     assert instance.stop() == 0
+    # what the analyzer could not write before it was stopped waits in the spool for the next life
+    with Instance.start(instance.config) as again:
+        assert again.wait_analyzer()
     count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
     assert count == Counter(f"call_{n}" for n in done)
