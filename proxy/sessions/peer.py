@@ -89,7 +89,7 @@ def _is_loopback(addr: str) -> bool:
 
 
 def _socket_row(proc: Path, addr: str) -> tuple[int, str] | None:
-    """(uid, inode) of the socket bound to ``addr``."""
+    """(uid, inode) of the socket bound to ``addr``; one in TIME_WAIT on that port (inode 0) is somebody's past."""
     host, _, port = addr.rpartition(":")
     ip = ipaddress.ip_address(host.strip("[]"))
     name = "tcp" if ip.version == 4 else "tcp6"
@@ -98,7 +98,7 @@ def _socket_row(proc: Path, addr: str) -> tuple[int, str] | None:
     wanted = f"{words.hex().upper()}:{int(port):04X}"
     for line in (proc / "net" / name).read_text().splitlines()[1:]:
         columns = line.split()
-        if columns[1] == wanted:
+        if columns[1] == wanted and columns[9] != "0":
             return int(columns[7]), columns[9]
     return None
 

@@ -43,3 +43,13 @@ def test_a_peer_never_asked_for_is_unknown_not_an_error():
     finder = PeerFinder()
     finder.close()
     assert finder.get("127.0.0.1:1")["pid"] is None
+
+
+def test_a_past_connection_on_the_same_port_is_not_the_caller(tmp_path):
+    (tmp_path / "net").mkdir()
+    row = "  {n}: 0100007F:C000 0100007F:2256 {state} 0:0 0:0 0 {uid} 0 {inode} 1"
+    rows = [row.format(n=0, state="06", uid=0, inode=0), row.format(n=1, state="01", uid=1000, inode=77)]
+    (tmp_path / "net" / "tcp").write_text("\n".join(["header", *rows]) + "\n")
+    finder = PeerFinder(tmp_path)
+    assert finder.look_up("127.0.0.1:49152")["uid"] == 1000
+    finder.close()
