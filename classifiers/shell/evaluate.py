@@ -12,36 +12,18 @@ from dataclasses import replace
 from typing import Any
 
 from classifiers.context import Context
-from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, Sensitivity, Tag, Verb
+from classifiers.effects import Condition, FlowKind, OpaqueReason, Tag
 from classifiers.knowledge.words import Unknowns, Word, is_known
 from classifiers.shell import ir
 from classifiers.shell.collect import Collector
 from classifiers.shell.expand import Expander
+from classifiers.shell.flows import is_remote, is_secret
 from classifiers.shell.state import EMPTY, Scope, State, Stream
 
 MAX_LOOP = 20
 MAX_CALLS = 12
 MAX_PAYLOADS = 8
 Truth = bool | None
-
-
-_SECRET = frozenset({Sensitivity.PRIVATE_KEY, Sensitivity.CREDENTIAL, Sensitivity.ENV_SECRET})
-
-
-def is_remote(effect: Effect) -> bool:
-    """Whether what this effect yields was made elsewhere: downloads, sockets, another machine's output."""
-    if effect.domain is Domain.NETWORK:
-        return effect.action in {Verb.RECEIVE, Verb.SEND, Verb.EXECUTE}
-    return effect.action is Verb.RECEIVE
-
-
-def is_secret(effect: Effect) -> bool:
-    """Whether what this effect touches is a secret, or the whole environment (which holds some)."""
-    if effect.domain is Domain.SECRETS and effect.action is Verb.READ:
-        return True
-    if effect.domain is Domain.ENVIRONMENT and effect.action is Verb.READ and effect.target == "env:*":
-        return True
-    return effect.sensitivity in _SECRET and effect.domain is Domain.FILESYSTEM and effect.action is not Verb.DELETE
 
 
 _PLAIN_TEST = re.compile(r"\[\[?\s+([\w./-]+)\s+(==?|!=|-eq|-ne)\s+([\w./-]+)\s+\]\]?")

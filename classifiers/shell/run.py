@@ -12,15 +12,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classifiers.effects import Certainty, Domain, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.effects import Certainty, Domain, OpaqueReason, Tag, Verb
 from classifiers.knowledge import interpret, lookup
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
-from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
 from classifiers.shell import ir, streams
 from classifiers.shell.builtins import BUILTINS
 from classifiers.shell.emit import context_for, emit, tell
-from classifiers.shell.evaluate import is_secret
+from classifiers.shell.environment import (
+    ENV_TAGS,
+    assign_variable,
+    assigned_value,
+    declare,
+    programs_by_environment,
+    with_options,
+)
+from classifiers.shell.flows import ARCHIVERS, command_flows, is_source, program_name, remember
 from classifiers.shell.payloads import hand_on, read_stdin, run_file
 from classifiers.shell.redirects import Plan, apply_redirects
 from classifiers.shell.state import EMPTY, Scope, State, Stream
@@ -28,35 +35,27 @@ from classifiers.shell.state import EMPTY, Scope, State, Stream
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
 
-_BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
 _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
-_ATTRIBUTES = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl", "xattr"})
 _ESCAPE = re.compile(r":?!+[\w/.~]")
-ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive", "dd"})
-_ENV_TAGS = {
-    "LD_PRELOAD": ("defense_evasion",),
-    "LD_LIBRARY_PATH": ("defense_evasion",),
-    "PROMPT_COMMAND": ("persistence",),
-}
 
 
 def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple[Stream, Truth]:
     """Expand, redirect, dispatch."""
     if node.declare:
-        return _declare(ev, node, state, scope)
+        return declare(ev, node, state, scope)
     expander = ev.expander(state, scope)
     words = [f for w in node.words for f in expander.fields(w)]
     ev.out.tick()
-    values = {a.name: _value(ev, a, state, scope) for a in node.assigns}
+    values = {a.name: assigned_value(ev, a, state, scope) for a in node.assigns}
     if not words:
         if not node.words:
             for assign in node.assigns:
-                _set(state, assign, values[assign.name])
+                assign_variable(state, assign, values[assign.name])
         plan = apply_redirects(ev, node.redirects, state, scope, truncates=True)
         plan.wrote(ev, state, EMPTY)
         return EMPTY, True if not node.words else None
     for name in values:
-        if name in _ENV_TAGS:
+        if name in ENV_TAGS:
             span = node.assigns[0].span
             tell(
                 ev,
@@ -66,141 +65,19 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
                 span,
                 state,
                 scope,
-                tags=_ENV_TAGS[name],
+                tags=ENV_TAGS[name],
                 reversibility="reversible",
             )
     if node.words and _SPLIT_QUOTES.search(node.words[0].raw) and ev.known(words[0].text):
         scope = replace(scope, tags=(*scope.tags, "obfuscated", "defense_evasion"))
-    _programs_by_environment(ev, node, values, state, scope)
-    words = _with_options(words, values, state)
+    programs_by_environment(ev, node, values, state, scope)
+    words = with_options(words, values, state)
     silent = words[0].text in {":", "true"}
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=silent)
     inner = scope if plan.stdin is None else replace(scope, stdin=plan.stdin)
     stream, truth = run_argv(ev, words, state, inner, plan)
     plan.wrote(ev, state, stream)
     return (replace(EMPTY, sources=stream.sources) if plan.stdout_taken else stream), truth
-
-
-# Variables whose value programs run as a command: git(1) ENVIRONMENT, less(1) LESSOPEN, man(1), bash(1) BASH_ENV.
-_RUN_BY = frozenset(
-    [
-        "GIT_SSH_COMMAND",
-        "GIT_PAGER",
-        "GIT_EDITOR",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_SEQUENCE_EDITOR",
-        "GIT_PROXY_COMMAND",
-        "PAGER",
-        "MANPAGER",
-        "EDITOR",
-        "VISUAL",
-        "BROWSER",
-        "LESSOPEN",
-        "PROMPT_COMMAND",
-        "RSYNC_RSH",
-        "CVS_RSH",
-        "TAR_RSH",
-        "SUDO_ASKPASS",
-    ]
-)
-
-
-_OPTIONS_OF = {
-    "tar": "TAR_OPTIONS",
-    "bsdtar": "TAR_OPTIONS",
-    "gtar": "TAR_OPTIONS",
-    "zip": "ZIPOPT",
-    "unzip": "UNZIP",
-    "grep": "GREP_OPTIONS",
-}
-
-
-def _with_options(words: list[Word], values: dict[str, str | list[str] | None], state: State) -> list[Word]:
-    """Programs that take options from a variable (GNU tar manual, TAR_OPTIONS): they come before the given ones."""
-    name = _OPTIONS_OF.get(words[0].text.rpartition("/")[2])
-    value = None if name is None else values.get(name, state.vars.get(name))
-    if not isinstance(value, str) or not value:
-        return words
-    return [words[0], *(words[0].with_text(t) for t in value.split()), *words[1:]]
-
-
-def _programs_by_environment(
-    ev: Evaluator, node: ir.Simple, values: dict[str, str | list[str] | None], state: State, scope: Scope
-) -> None:
-    """``GIT_SSH_COMMAND='sh -c …' git fetch``: the value is a command the program will run."""
-    for assign in node.assigns:
-        value = values[assign.name]
-        if assign.name in _RUN_BY and isinstance(value, str) and value.strip() and ev.known(value):
-            word = Word(value, assign.span)
-            hand_on(
-                ev,
-                Handed(Delegate("shell", join=True), (word,), {}, assign.span, assign.name),
-                state.copy(),
-                scope,
-                None,
-            )
-
-
-def _value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope) -> str | list[str] | None:
-    expander = ev.expander(state, scope)
-    if assign.array is not None:
-        return [f.text for w in assign.array for f in expander.fields(w)]
-    return expander.text(assign.value)
-
-
-def _set(state: State, assign: ir.Assign, value: str | list[str] | None) -> None:
-    old = state.vars.get(assign.name)
-    if assign.index is not None:
-        first = [value] if isinstance(value, str) and assign.name not in state.vars else None
-        state.vars[assign.name] = [*old, value] if isinstance(old, list) and isinstance(value, str) else first
-    elif not assign.append:
-        state.vars[assign.name] = value
-    elif isinstance(old, str) and isinstance(value, str):
-        state.vars[assign.name] = old + value
-    else:
-        state.vars[assign.name] = [*old, *value] if isinstance(old, list) and isinstance(value, list) else None
-    state.globby.discard(assign.name)
-    if isinstance(value, str) and any(c in value for c in "*?["):
-        state.globby.add(assign.name)
-
-
-def _declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple[Stream, Truth]:
-    """export, declare, local, readonly, unset: names change; exported ones are the environment's."""
-    plan = apply_redirects(ev, node.redirects, state, scope)
-    expander = ev.expander(state, scope)
-    words = [f for w in node.words[1:] for f in expander.fields(w)]
-    for assign in node.assigns:
-        _set(state, assign, _value(ev, assign, state, scope))
-    flags = {w.text for w in words if w.text.startswith("-")}
-    names = [(a.name, a.span) for a in node.assigns] + [(w.text, w.span) for w in words if not w.text.startswith("-")]
-    if node.declare in {"local", "declare", "typeset"} and state.locals:
-        state.locals[-1].update(name for name, _ in names)
-    if node.declare in {"unset", "unsetenv"}:
-        for name, _ in names:
-            state.vars[name] = ""
-            state.functions.pop(name, None) if "-f" in flags else None
-    if (node.declare in {"export", "unset"} or "-x" in flags) and "-p" not in flags and "-f" not in flags:
-        for name, span in names:
-            verb = Verb.MODIFY
-            tell(
-                ev,
-                verb,
-                Domain.ENVIRONMENT,
-                f"env:{name}",
-                span,
-                state,
-                scope,
-                reversibility="reversible",
-                tags=_environment_tags(name, state),
-            )
-    plan.wrote(ev, state, EMPTY)
-    return EMPTY, True
-
-
-def _environment_tags(name: str, state: State) -> tuple[str, ...]:
-    if name in {"HISTFILE", "HISTSIZE", "HISTFILESIZE"}:
-        return ("defense_evasion",) if state.vars.get(name) in {"", "0", "/dev/null"} else ()
-    return _ENV_TAGS.get(name, ())
 
 
 def run_argv(
@@ -230,7 +107,7 @@ def run_program(
 ) -> tuple[Stream, Truth]:
     """A program: by its knowledge, else as a file that is run, else unknown."""
     name = words[0]
-    program = _program(name.text)
+    program = program_name(name.text)
     node = lookup(program) if program else None
     if node is None:
         return _unknown(ev, words, state, scope)
@@ -255,7 +132,7 @@ def _perform(
     printed: list[Stream] = []
     indexes: list[int] = []
     written: list[tuple[Told, int]] = []
-    program = _program(words[0].text) or reading.parsed.nodes[0].name
+    program = program_name(words[0].text) or reading.parsed.nodes[0].name
     for item in reading.items:
         if isinstance(item, Told):
             index = emit(ev, item, state, scope)
@@ -274,12 +151,12 @@ def _perform(
     after = list(range(before, len(ev.out.effects)))
     own = list(dict.fromkeys([*indexes, *after]))
     sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
-    _flows(ev, own, indexes, inputs, words)
-    _remember(ev, written, own, program, state)
+    command_flows(ev, own, indexes, inputs, words)
+    remember(ev, written, own, program, state)
     text = None if printed else _printed(ev, program, words, scope)
     if text is None and program == "cat":
         text = _catted(words, state)
-    out_sources = tuple(dict.fromkeys((*sources, *(i for i in own if _is_source(ev, i)))))
+    out_sources = tuple(dict.fromkeys((*sources, *(i for i in own if is_source(ev, i)))))
     decoded = (
         any(s.decoded for s in inputs)
         or (text is not None and streams.decodes(program))
@@ -307,70 +184,6 @@ def _catted(words: Sequence[Word], state: State) -> str | None:
     return known.text if known is not None else None
 
 
-_SOURCES = {
-    (Domain.ENVIRONMENT, Verb.READ),
-    (Domain.NETWORK, Verb.SEND),
-    (Domain.NETWORK, Verb.EXECUTE),
-    (Domain.NETWORK, Verb.RECEIVE),
-    (Domain.SECRETS, Verb.READ),
-    (Domain.FILESYSTEM, Verb.READ),
-    (Domain.CLOUD, Verb.READ),
-    (Domain.DATABASE, Verb.READ),
-}
-
-
-def _is_source(ev: Evaluator, index: int) -> bool:
-    effect = ev.out.effects[index]
-    return (effect.domain, effect.action) in _SOURCES
-
-
-def _flows(ev: Evaluator, own: list[int], indexes: list[int], inputs: list[Stream], words: Sequence[Word]) -> None:
-    """Secrets and archives this command reads, or is fed, that it sends away."""
-    effects = ev.out.effects
-    fed = [s for stream in inputs for s in stream.sources if stream.archive]
-    sources = [s for stream in inputs for s in stream.sources]
-    secrets = [i for i in dict.fromkeys((*sources, *own)) if is_secret(effects[i]) or i in fed]
-    if not secrets:
-        return
-    given = [s for m in ev.streams_in(list(words[1:])) for s in m.sources if s in secrets]
-    for i in own:
-        effect = effects[i]
-        changes = effect.action in {Verb.CREATE, Verb.MODIFY} and effect.domain in {Domain.CLOUD, Domain.MESSAGING}
-        asked = bool(given) and effect.domain is Domain.NETWORK  # the secret is in the address itself
-        if (effect.action is Verb.SEND or changes or asked) and not effect.dry_run:
-            ev.out.tag(i, Tag.EXFILTRATION)
-            for s in secrets:
-                ev.out.flow(FlowKind.EXFILTRATION, s, i)
-    if given and _program(words[0].text) not in {"echo", "printf", "test", "["}:
-        for s in given:
-            ev.out.flow(FlowKind.SECRET_TO_ARGV, s, indexes[0] if indexes else None)
-
-
-def _remember(ev: Evaluator, written: list[tuple[Told, int]], own: list[int], program: str, state: State) -> None:
-    """A file written by download or copy may be executed later in the same script."""
-    if program in _ATTRIBUTES:
-        return
-    effects = ev.out.effects
-    content = [i for i in own if effects[i].action is Verb.RECEIVE or is_secret(effects[i])]
-    archive = program in ARCHIVERS
-    if archive:
-        content += [i for i in own if effects[i].action is Verb.READ]
-    for item, index in written:
-        if item.domain is Domain.FILESYSTEM and item.action in {Verb.CREATE, Verb.MODIFY} and item.target:
-            path = state.key(item.target)
-            state.files[path] = Stream(None, (*content, index), archive=archive)
-
-
-def _program(text: str) -> str | None:
-    """The name knowledge is looked up by: bare, or the last part of a path into a program folder."""
-    if "/" not in text:
-        return text.removesuffix(".exe") if text.endswith(".exe") else text
-    if text.startswith("./") and lookup(text) is not None:  # ./gradlew and other wrappers projects ship
-        return text
-    match = _BIN.match(text)
-    return (match[1] or match[2]) if match else None
-
-
 def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> tuple[Stream, Truth]:
     name = words[0]
     text = name.text
@@ -381,7 +194,7 @@ def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -
         run_file(ev, name, state, scope, language="")
         return Stream(None), None
     index = tell(ev, Verb.EXECUTE, Domain.PROCESS, text, name.span, state, scope, destructive=None)
-    _flows(ev, [], [] if index is None else [index], ev.streams_in(list(words[1:])), words)
+    command_flows(ev, [], [] if index is None else [index], ev.streams_in(list(words[1:])), words)
     ev.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, scope.span(name.span), text)
     return Stream(None, scope.stdin.sources if scope.stdin else ()), None
 

@@ -1,0 +1,105 @@
+"""Where content comes from and goes: secrets sent away, files written and run later, sources of what is printed.
+
+In: the effects one command added, and the streams it was fed. Out: flows and tags in the collector, and what the state
+remembers of files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from classifiers.effects import Domain, Effect, FlowKind, Sensitivity, Tag, Verb
+from classifiers.knowledge import lookup
+from classifiers.knowledge.interpret import Told
+from classifiers.knowledge.words import Word
+from classifiers.shell.state import State, Stream
+
+if TYPE_CHECKING:
+    from classifiers.shell.evaluate import Evaluator
+
+_ATTRIBUTES = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl", "xattr"})
+ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive", "dd"})
+_BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
+_SOURCES = {
+    (Domain.ENVIRONMENT, Verb.READ),
+    (Domain.NETWORK, Verb.SEND),
+    (Domain.NETWORK, Verb.EXECUTE),
+    (Domain.NETWORK, Verb.RECEIVE),
+    (Domain.SECRETS, Verb.READ),
+    (Domain.FILESYSTEM, Verb.READ),
+    (Domain.CLOUD, Verb.READ),
+    (Domain.DATABASE, Verb.READ),
+}
+_SECRET = frozenset({Sensitivity.PRIVATE_KEY, Sensitivity.CREDENTIAL, Sensitivity.ENV_SECRET})
+
+
+def is_secret(effect: Effect) -> bool:
+    """Whether what this effect touches is a secret, or the whole environment (which holds some)."""
+    if effect.domain is Domain.SECRETS and effect.action is Verb.READ:
+        return True
+    if effect.domain is Domain.ENVIRONMENT and effect.action is Verb.READ and effect.target == "env:*":
+        return True
+    return effect.sensitivity in _SECRET and effect.domain is Domain.FILESYSTEM and effect.action is not Verb.DELETE
+
+
+def is_remote(effect: Effect) -> bool:
+    """Whether what this effect yields was made elsewhere: downloads, sockets, another machine's output."""
+    if effect.domain is Domain.NETWORK:
+        return effect.action in {Verb.RECEIVE, Verb.SEND, Verb.EXECUTE}
+    return effect.action is Verb.RECEIVE
+
+
+def is_source(ev: Evaluator, index: int) -> bool:
+    effect = ev.out.effects[index]
+    return (effect.domain, effect.action) in _SOURCES
+
+
+def command_flows(
+    ev: Evaluator, own: list[int], indexes: list[int], inputs: list[Stream], words: Sequence[Word]
+) -> None:
+    """Secrets and archives this command reads, or is fed, that it sends away."""
+    effects = ev.out.effects
+    fed = [s for stream in inputs for s in stream.sources if stream.archive]
+    sources = [s for stream in inputs for s in stream.sources]
+    secrets = [i for i in dict.fromkeys((*sources, *own)) if is_secret(effects[i]) or i in fed]
+    if not secrets:
+        return
+    given = [s for m in ev.streams_in(list(words[1:])) for s in m.sources if s in secrets]
+    for i in own:
+        effect = effects[i]
+        changes = effect.action in {Verb.CREATE, Verb.MODIFY} and effect.domain in {Domain.CLOUD, Domain.MESSAGING}
+        asked = bool(given) and effect.domain is Domain.NETWORK  # the secret is in the address itself
+        if (effect.action is Verb.SEND or changes or asked) and not effect.dry_run:
+            ev.out.tag(i, Tag.EXFILTRATION)
+            for s in secrets:
+                ev.out.flow(FlowKind.EXFILTRATION, s, i)
+    if given and program_name(words[0].text) not in {"echo", "printf", "test", "["}:
+        for s in given:
+            ev.out.flow(FlowKind.SECRET_TO_ARGV, s, indexes[0] if indexes else None)
+
+
+def remember(ev: Evaluator, written: list[tuple[Told, int]], own: list[int], program: str, state: State) -> None:
+    """A file written by download or copy may be executed later in the same script."""
+    if program in _ATTRIBUTES:
+        return
+    effects = ev.out.effects
+    content = [i for i in own if effects[i].action is Verb.RECEIVE or is_secret(effects[i])]
+    archive = program in ARCHIVERS
+    if archive:
+        content += [i for i in own if effects[i].action is Verb.READ]
+    for item, index in written:
+        if item.domain is Domain.FILESYSTEM and item.action in {Verb.CREATE, Verb.MODIFY} and item.target:
+            path = state.key(item.target)
+            state.files[path] = Stream(None, (*content, index), archive=archive)
+
+
+def program_name(text: str) -> str | None:
+    """The name knowledge is looked up by: bare, or the last part of a path into a program folder."""
+    if "/" not in text:
+        return text.removesuffix(".exe") if text.endswith(".exe") else text
+    if text.startswith("./") and lookup(text) is not None:  # ./gradlew and other wrappers projects ship
+        return text
+    match = _BIN.match(text)
+    return (match[1] or match[2]) if match else None
