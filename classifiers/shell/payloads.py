@@ -7,17 +7,14 @@ reason it could not be read. Who feeds a payload decides its flow: network → r
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from classifiers import paths
 from classifiers.effects import (
-    Action,
     Certainty,
     Domain,
-    Evidence,
     FlowKind,
     OpaqueReason,
     Tag,
@@ -25,11 +22,10 @@ from classifiers.effects import (
 )
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
-from classifiers.knowledge.templates import host
 from classifiers.knowledge.words import Word
+from classifiers.shell.elsewhere import read_elsewhere, request
 from classifiers.shell.emit import inner_scope, tell
 from classifiers.shell.state import Scope, State, Stream, stronger
-from classifiers.surface import CallParts, surface_named
 
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
@@ -65,7 +61,7 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
     if kind == "http":
         return request(ev, item, state, inner)
     text = item.words[0].text if len(item.words) == 1 else " ".join(w.text for w in item.words)
-    return _surface(ev, kind, text, item.to, item.span, item.words, state, inner, item.fields)
+    return read_elsewhere(ev, kind, text, item.to, item.span, item.words, state, inner, item.fields)
 
 
 def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | None) -> Stream:
@@ -233,7 +229,7 @@ def _run_written(ev: Evaluator, text: str, word: Word, language: str, state: Sta
     inner = replace(scope, fixed=scope.span(word.span), via=(*scope.via, word.text))
     if kind in _SHELLS or kind == "shell":
         return run_text(ev, text, state.copy(), inner, [], scope.span(word.span))
-    return _surface(ev, "code", text, Delegate("code", kind), word.span, (word,), state, inner)
+    return read_elsewhere(ev, "code", text, Delegate("code", kind), word.span, (word,), state, inner)
 
 
 def _shebang(text: str) -> str:
@@ -315,7 +311,7 @@ def feed(
             )
         if text.strip():
             kind = to.kind if to is not None else "code"
-            return _surface(ev, kind, text, to or Delegate("code", language), span, (), state, inner)
+            return read_elsewhere(ev, kind, text, to or Delegate("code", language), span, (), state, inner)
         return Stream(None)
     index = tell(
         ev,
@@ -331,99 +327,3 @@ def feed(
     if index is not None:
         ev.code_flow(stream, index)
     return Stream(None)
-
-
-def request(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Stream:
-    """An HTTP request: the http surface reads method and URL; without it GET receives and the rest sends."""
-    url, method = item.words[0].text, item.to.language or "GET"
-    if ev.known(url):
-        values: dict[str, object] = {"url": url, "method": method}
-        if len(item.words) > 1 and ev.known(item.words[1].text):
-            values["body"] = item.words[1].text
-        action = _ask(ev, CallParts("http", values, {"url": ev.path}, depth=scope.depth), state)
-        if action is not None:
-            return _absorb(ev, action, scope.span(item.span), scope, None)
-    verb = Verb.RECEIVE if method in {"GET", "HEAD"} else Verb.SEND
-    rank = "read_only" if verb is Verb.RECEIVE else "externally_reversible"
-    index = tell(ev, verb, Domain.NETWORK, host(url), item.span, state, scope, destructive=False, reversibility=rank)
-    return Stream(None, () if index is None or verb is Verb.SEND else (index,))
-
-
-def _surface(
-    ev: Evaluator,
-    kind: str,
-    text: str,
-    to: Delegate,
-    span: tuple[int, int],
-    words: tuple[Word, ...],
-    state: State,
-    scope: Scope,
-    fields: dict[str, Any] | None = None,
-) -> Stream:
-    """Hand a payload to another surface; without one, or with unknown parts, it is unread."""
-    values: dict[str, object] = {kind: text, "cwd": state.context.cwd}
-    if kind == "code":
-        values["language"] = to.language
-    elif kind == "sql":
-        server = {k: (fields or {}).get(k) for k in ("host", "database")}
-        values |= {"dialect": to.language, **{k: v for k, v in server.items() if v and ev.known(v)}}
-    action = None
-    if ev.known(text):
-        action = _ask(ev, CallParts(kind, values, {kind: ev.path}, depth=scope.depth), state)
-    if kind == "code":
-        destructive = False if action is not None and action.complete else None
-        index = tell(ev, Verb.EXECUTE, Domain.CODE, to.language or None, span, state, scope, destructive=destructive)
-        for stream in ev.streams_in(list(words)):
-            if index is not None:
-                ev.code_flow(stream, index)
-    if action is None:
-        if kind == "sql":
-            tell(ev, Verb.EXECUTE, Domain.DATABASE, None, span, state, scope, destructive=None)
-        ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(span), f"{to.language or kind} payload")
-        return Stream(None)
-    return _absorb(ev, action, scope.span(span), scope, to.language if kind == "code" else None)
-
-
-_WARM: set[str] = set()
-
-
-def _ask(ev: Evaluator, parts: CallParts, state: State) -> Action | None:
-    """Another surface's reading, or None. Loading it the first time is not the command's time."""
-    started = time.thread_time()
-    surface = surface_named(parts.surface)
-    context = state.context  # a folder that is not known must not leak its mark into another surface's targets
-    context = context if context.cwd is None or ev.known(context.cwd) else replace(context, cwd=None)
-    action = None if surface is None else surface.classify(parts, context)
-    if parts.surface not in _WARM:
-        _WARM.add(parts.surface)
-        ev.out.deadline += time.thread_time() - started
-    return action
-
-
-def _absorb(ev: Evaluator, action: Action, place: tuple[int, int], scope: Scope, code: str | None) -> Stream:
-    """Another surface's action as part of this one. ``code``: its own ``execute code`` is already told."""
-    base = len(ev.out.effects)
-    indexes: list[int] = []
-    for effect in action.effects:
-        if (
-            code is not None
-            and (effect.domain, effect.action) == (Domain.CODE, Verb.EXECUTE)
-            and effect.target in {None, code}
-        ):
-            indexes.append(base - 1)
-            continue
-        changed = replace(
-            effect,
-            evidence=Evidence(ev.path, *place),
-            via=scope.via + effect.via,
-            where=scope.where if effect.where == "local" else effect.where,
-            privilege=scope.privilege,
-            condition=stronger(scope.condition, effect.condition),
-            certainty=scope.certainty if effect.certainty is Certainty.DEFINITE else effect.certainty,
-        )
-        indexes.append(ev.out.add(changed))
-    for flow in action.flows:
-        ev.out.flow(flow.kind, *(None if i is None else indexes[i] for i in (flow.source, flow.sink)))
-    for opaque in action.opaque:
-        ev.out.hide(opaque.reason, place, opaque.text)
-    return Stream(None, tuple(i for i in indexes if ev.out.effects[i].action in {Verb.READ, Verb.RECEIVE}))
