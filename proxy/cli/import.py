@@ -1,7 +1,8 @@
 """``onlooker import KIND FILE…``: recorded traffic through the same pipeline as live traffic.
 
-In: HAR files, a spool's folder, Claude Code transcripts, Codex rollouts. Out: a log below ``<state>/import``, findings
-worst first. Exit 0 nothing found, 1 findings, 3 a file cannot be read. Nothing given is changed.
+In: HAR files, packet captures, a spool's folder, Claude Code transcripts, Codex rollouts. Out: a log below
+``<state>/import``, findings worst first. Exit 0 nothing found, 1 findings, 3 a file cannot be read. Nothing given is
+changed.
 """
 
 # ruff: noqa: N999 - the command is called import
@@ -10,25 +11,32 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 
 from proxy.cli._options import configuration, fail, state_option
 from proxy.cli._review import show_review
-from proxy.scan.har import HarError, har_events
-from proxy.scan.review import Reviewed, readers, replay, review
+from proxy.scan.har import har_events
+from proxy.scan.lines import MAX_LINE_BYTES
+from proxy.scan.pcap import pcap_events
+from proxy.scan.recording import RecordingError
+from proxy.scan.review import readers, replay, review
 from proxy.spool.events import SpoolEvent
 from proxy.spool.tail import SpoolTail
 
 _HISTORIES = {"claude-transcript": "claude-code", "codex-rollout": "codex"}
 
 
-def _spool_events(folder: Path) -> Iterator[SpoolEvent]:
+def _spool_events(folder: Path, _name: str, _problems: list[str]) -> Iterator[SpoolEvent]:
     """From a copy: reading a spool puts its bell beside it."""
+    if not folder.is_dir() or not any(folder.rglob("seg-*")):
+        raise RecordingError(f"{folder}: not a spool; a folder with one folder of seg-* files per relay was expected")
     with tempfile.TemporaryDirectory() as copy:
         shutil.copytree(folder, Path(copy) / "spool", ignore=shutil.ignore_patterns("wake*"))
         tail = SpoolTail(Path(copy) / "spool")
@@ -37,7 +45,11 @@ def _spool_events(folder: Path) -> Iterator[SpoolEvent]:
         tail.close()
 
 
-_EXCHANGES: dict[str, Callable[[Path], Iterator[SpoolEvent]]] = {"har": har_events, "spool": _spool_events}
+_EXCHANGES: dict[str, Callable[[Path, str, list[str]], Iterator[SpoolEvent]]] = {
+    "har": har_events,
+    "pcap": pcap_events,
+    "spool": _spool_events,
+}
 
 
 @click.command("import")
@@ -57,11 +69,35 @@ def COMMAND(kind: str, paths: tuple[Path, ...], limit: int, *, as_json: bool, **
     config = replace(base, state=str(Path(base.state) / "import"))
     if kind in _HISTORIES:
         reader = next(r for r in readers() if r.agent == _HISTORIES[kind])
-        done = review(config, [(reader, p) for p in paths])
+        strange = [f"{p}: not a history; a file of JSON lines was expected" for p in paths if not _json_lines(p)]
+        done = review(config, [(reader, p) for p in paths if _json_lines(p)])
     else:
-        done = Reviewed()
-        try:
-            replay(config, (e for p in paths for e in _EXCHANGES[kind](p)))
-        except HarError as error:
-            fail(str(error), 3)
-    sys.exit(show_review(Path(config.state), f"{len(paths)} imported", done, limit=limit, as_json=as_json))
+        strange, read = [], _EXCHANGES[kind]
+        done = replay(config, [(p, read(p, name, strange)) for p, name in zip(paths, _names(paths), strict=True)])
+    done.unreadable += strange
+    code = show_review(Path(config.state), f"{len(paths)} imported", done, limit=limit, as_json=as_json)
+    if done.unreadable and as_json:
+        click.echo("\n".join(f"onlooker: not read: {p}" for p in done.unreadable), err=True)
+    sys.exit(3 if done.unreadable else code)
+
+
+def _names(paths: tuple[Path, ...]) -> list[str]:
+    """What each file is called in records: two of one name in different folders are told apart."""
+    seen: Counter[str] = Counter()
+    names = []
+    for path in paths:
+        seen[path.name] += 1
+        names.append(path.name if seen[path.name] == 1 else f"{path.name}#{seen[path.name]}")
+    return names
+
+
+def _json_lines(path: Path) -> bool:
+    """Whether the file begins with a JSON object on a line."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        first = next((line for line in iter(lambda: file.readline(MAX_LINE_BYTES), b"") if line.strip()), b"{}")
+    try:
+        return isinstance(orjson.loads(first), dict)
+    except orjson.JSONDecodeError:
+        return False

@@ -28,6 +28,7 @@ from proxy.assembly import ExchangeAssembler
 from proxy.exchange import Exchange
 from proxy.metrics import Metrics
 from proxy.scan import Entry, Reader
+from proxy.scan.recording import RecordingError
 from proxy.sessions.book import SessionBook
 from proxy.sessions.identity import Identity
 from proxy.sessions.peer import PeerFinder
@@ -63,12 +64,20 @@ def review(
     return done
 
 
-def replay(config: Config, events: Iterable[SpoolEvent]) -> None:
+def replay(config: Config, work: Iterable[tuple[Path, Iterable[SpoolEvent]]]) -> Reviewed:
     """Recorded exchanges through the analyzer, as if the relay had just captured them."""
+    done = Reviewed()
     with fresh_desk(config) as desk:
         analyzer = Analyzer(desk)
-        for event in events:
-            analyzer.take(event)
+        for path, events in work:
+            try:
+                for event in events:
+                    analyzer.take(event)
+            except RecordingError as error:
+                done.unreadable.append(str(error))
+            except OSError as error:
+                done.unreadable.append(f"{path}: {error.strerror}")
+    return done
 
 
 @contextlib.contextmanager

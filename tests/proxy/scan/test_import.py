@@ -87,3 +87,50 @@ def test_a_spool_is_read_from_a_copy(tmp_path):
     before = sorted(p.name for p in root.rglob("*"))
     assert onlooker(tmp_path, "spool", str(root)).exit_code == 0
     assert sorted(p.name for p in root.rglob("*")) == before
+
+
+def socket_har(**changed):
+    call = {"type": "function_call", "call_id": "call_ws1", "name": "shell", "arguments": '{"command":"rm -rf /"}'}
+    done = {"type": "response.output_item.done", "item": {"id": "fc_1", "status": "completed", **call}}
+    messages = [
+        {"type": "send", "time": 1796000000.1, "opcode": 1, "data": json.dumps({"type": "response.create"})},
+        {"type": "receive", "time": 1796000000.2, "opcode": 1, "data": json.dumps(done) + " " * 70000},
+    ]
+    messages[1].update(changed)
+    headers = [
+        {"name": "Connection", "value": "Upgrade"},
+        {"name": "Sec-WebSocket-Extensions", "value": "permessage-deflate"},
+    ]
+    request = {"method": "GET", "url": "wss://api.example/v1/responses", "headers": headers}
+    entry = {"startedDateTime": "2026-11-29T08:00:00Z", "request": request, "_webSocketMessages": messages}
+    return {"log": {"entries": [{**entry, "response": {"status": 101, "headers": headers, "content": {}}}]}}
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_sockets_messages_are_read_as_frames(tmp_path, binary):
+    content = socket_har()
+    if binary:
+        data = content["log"]["entries"][0]["_webSocketMessages"][1]["data"]
+        content = socket_har(opcode=2, data=base64.b64encode(data.encode()).decode())
+    (tmp_path / "a.har").write_text(json.dumps(content))
+    assert onlooker(tmp_path, "har", str(tmp_path / "a.har")).exit_code == 1
+    (action,) = [r for r in read_records(tmp_path / "s/import") if r["kind"] == "action"]
+    assert action["call"]["id"] == "call_ws1"
+
+
+def test_entries_that_cannot_be_read_are_said_and_the_others_are_read(tmp_path):
+    good = har(json.dumps(MESSAGE))["log"]["entries"]
+    bad = [7, {"request": {"url": "http://x:99999/"}}, har("%%%", encoding="base64")["log"]["entries"][0]]
+    bad += [{"request": {"method": "BAD METHOD", "url": "http://x/"}}, socket_har(type="shout")["log"]["entries"][0]]
+    (tmp_path / "a.har").write_text(json.dumps({"log": {"entries": [*bad, *good]}}))
+    result = onlooker(tmp_path, "har", str(tmp_path / "a.har"))
+    assert (result.exit_code, result.output.count("\nnot read: ")) == (3, len(bad)), result.output
+    assert sum(r["kind"] == "action" for r in read_records(tmp_path / "s/import")) == 1
+
+
+@pytest.mark.parametrize("kind", ["claude-transcript", "codex-rollout", "spool"])
+@pytest.mark.parametrize("content", [b"\x00\xff binary", b"just a text\n", b"[1]\n"])
+def test_what_is_no_history_and_no_spool_is_said_in_one_sentence(tmp_path, kind, content):
+    (tmp_path / "x.jsonl").write_bytes(content)
+    result = onlooker(tmp_path, kind, str(tmp_path / "x.jsonl"))
+    assert (result.exit_code, "was expected" in result.output) == (3, True), result.output
