@@ -63,7 +63,7 @@ def canonical(path: str, cwd: str | None = None, home: str | None = None) -> str
 
 def facts(path: str, context: Context) -> PathFacts:
     """What is known about a canonical path."""
-    return _facts(path, context.home, context.workspace or context.cwd)
+    return _facts(path, context.home, context.cwd if context.workspace is None else context.workspace)
 
 
 def is_stream(path: str) -> bool:

@@ -263,6 +263,8 @@ class _Interpreter:
                 fields["tags"] = tags
             if "action" in fields:
                 action = Verb(fields.pop("action"))
+            elif action in _READS:
+                fields = _as_read(fields, t.fields)
             if "domain" in fields:
                 domain = Domain(fields.pop("domain"))
         template = fields.get("target", t.target)
@@ -299,6 +301,15 @@ class _Interpreter:
         if "{" in to.replace and to.replace != "{}":
             to = replace(to, replace=fill(to.replace, None, self.values)[0] or "{}")
         self.out.items.append(Handed(to, tuple(words), fields, span, to.via or self.via))
+
+
+_READS = frozenset({Verb.READ, Verb.RECEIVE})
+
+
+def _as_read(fields: Json, own: Json) -> Json:
+    """What an option says of a command's changes (loses, overwrites) is not true of what it only reads."""
+    tags = [t for t in fields.get("tags", ()) if t != "overwrite"]
+    return {**fields, "tags": tags, **{k: own[k] for k in ("destructive", "reversibility") if k in own}}
 
 
 def _rehearsed(action: Verb, fields: Json) -> tuple[Verb, Json]:

@@ -18,7 +18,7 @@ from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
 from classifiers.shell.emit import tell
-from classifiers.shell.payloads import hand_on, run_file, run_text
+from classifiers.shell.payloads import feed, hand_on, run_file, run_text
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import EMPTY, Scope, State, Stream
 from classifiers.shell.streams import printed
@@ -70,7 +70,10 @@ def _source(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan)
     if _OWN_SETUP.search(word.text) and state.key(word.text) not in state.files:
         tell(ev, Verb.EXECUTE, Domain.CODE, word.text, word.span, state, scope, destructive=None)
         return EMPTY, None
-    return run_file(ev, words[1], state, replace(scope, via=(*scope.via, words[0].text)), language="shell"), None
+    inner = replace(scope, via=(*scope.via, words[0].text))
+    if word.text in {"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"} and scope.stdin is not None:
+        return feed(ev, scope.stdin, "shell", word.span, state, inner), None
+    return run_file(ev, words[1], state, inner, language="shell"), None
 
 
 # The shell's own startup files and what environment managers generate: run, like a known runner's recipes, without

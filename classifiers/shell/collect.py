@@ -69,6 +69,12 @@ class Collector:
             self.effects[index] = changed
             self.index[changed] = index
 
+    def change(self, index: int, *, destructive: bool | None) -> None:
+        """An effect told earlier turns out to lose more, or less."""
+        changed = replace(self.effects[index], destructive=destructive)
+        self.effects[index] = changed
+        self.index[changed] = index
+
     def note(self, text: str) -> None:
         self.notes[text] = None
 

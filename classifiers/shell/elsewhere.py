@@ -99,6 +99,9 @@ def _absorb(ev: Evaluator, action: Action, place: tuple[int, int], scope: Scope,
             and (effect.domain, effect.action) == (Domain.CODE, Verb.EXECUTE)
             and effect.target in {None, code}
         ):
+            for tag in effect.tags:  # a socket joined to a shell: said on the code that was read
+                ev.out.change(base - 1, destructive=None)
+                ev.out.tag(base - 1, tag)
             indexes.append(base - 1)
             continue
         changed = replace(

@@ -34,6 +34,8 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
     """Add the effect; None when it is none (reading or writing a stream such as /dev/null)."""
     target, raw = told.target, None
     if target is not None and not ev.known(target):
+        if told.action is Verb.READ and target in ev.mark_streams and ev.unknowns.reveal(target)[:2] == "<(":
+            return None  # a pipe from a command whose own effects are told
         raw, target = ev.unknowns.reveal(target), None
     is_path = told.domain in _PATHS
     if is_path and target is not None:
@@ -48,6 +50,8 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
     effect = _effect(told, target, raw, scope, ev)
     if is_path and target is not None:
         effect = paths.located(effect, context)
+        if effect.domain is Domain.STORAGE and told.domain is Domain.FILESYSTEM and effect.action is Verb.MODIFY:
+            effect = replace(effect, destructive=True, reversibility=Reversibility.IRREVERSIBLE)  # a raw device
     return ev.out.add(effect)
 
 

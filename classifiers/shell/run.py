@@ -27,7 +27,17 @@ from classifiers.shell.environment import (
     programs_by_environment,
     with_options,
 )
-from classifiers.shell.flows import ARCHIVERS, command_flows, is_source, program_name, remember
+from classifiers.shell.flows import (
+    ARCHIVERS,
+    TALKERS,
+    UNPACKERS,
+    answering_shell,
+    command_flows,
+    is_source,
+    program_name,
+    remember,
+    unpacked_over,
+)
 from classifiers.shell.payloads import hand_on, read_stdin, run_file
 from classifiers.shell.redirects import Plan, apply_redirects
 from classifiers.shell.state import EMPTY, Scope, State, Stream
@@ -149,6 +159,8 @@ def _perform(
     if reading.reads_stdin is not None:
         read_stdin(ev, reading.reads_stdin, words, program, state, scope, plan)
     after = list(range(before, len(ev.out.effects)))
+    if program in UNPACKERS:
+        unpacked_over(ev, indexes)
     own = list(dict.fromkeys([*indexes, *after]))
     sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
     command_flows(ev, own, indexes, inputs, words)
@@ -164,6 +176,8 @@ def _perform(
     )
     if len(printed) == 1 and not indexes:
         return printed[0], None
+    if program in TALKERS:
+        answering_shell(ev, own, inputs)
     archive = program in ARCHIVERS or any(s.archive for s in inputs)
     return Stream(text, out_sources, decoded, archive, any(s.network for s in inputs)), None
 

@@ -50,7 +50,7 @@ class _Reader:
     ) -> None:
         self.tick = tick
         self.text, self.skeleton, self.lifted, self.base = text, skeleton, lifted, base
-        self.data = _ODD.sub(".", skeleton).encode("ascii")
+        self.data = _ODD.sub(".", skeleton).replace("<>", ">>").encode("ascii")  # the grammar does not know <>
         self.depth = 0
 
     # positions: one byte a code point, see _ODD
@@ -155,7 +155,7 @@ class _Reader:
             if child.type == "file_descriptor":
                 fd = int(self.raw(child)) if self.raw(child).isdigit() else None
             elif not child.is_named and not op:
-                op = child.type
+                op = "<>" if self.raw(child) == "<>" else child.type
                 position = self.span(child)[0] - self.base
                 lifted = self.lifted.get(position)
                 if lifted is not None:

@@ -14,8 +14,9 @@ _WROTE: Json = {"destructive": None, "reversibility": "unknown", "tags": ["overw
 _STRING = r'"((?:\\.|[^"\\])*)"'
 _SYSTEM = re.compile(r"system\s*\(\s*(?:" + _STRING + r"\s*\)|(?=[^)]))")
 _PIPE = re.compile(r"(?:print[^|;}\n]*\|\s*&?\s*" + _STRING + r")|(?:" + _STRING + r"\s*\|&?\s*getline)")
-_DYNAMIC_PIPE = re.compile(r"\|\s*getline|print[^|;}\n]*\|\s*[a-zA-Z_(]")
-_OUTPUT = re.compile(r"(?:print|printf)[^;}\n|>]*(>>?)\s*" + _STRING)
+_DYNAMIC_PIPE = re.compile(r"(\w*|\))\s*\|&?\s*getline|print[^|;}\n]*\|&?\s*([a-zA-Z_]\w*|\()")
+_OUTPUT = re.compile(r"(?:print|printf)[^;}\n|>]*(>>?)\s*(\"[^\"]*\")")
+_SOCKET_NAME = re.compile(r"(\w+)\s*=\s*\"/inet")
 _INET = re.compile(r"/inet[46]?/(?:tcp|udp)/[^/\"]*/([^/\"]+)/([^/\"]+)")
 
 
@@ -35,8 +36,9 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
                 _runs(reading, program, match[1])
         for match in _PIPE.finditer(text):
             _runs(reading, program, match[1] if match[1] is not None else match[2])
-        for match in _OUTPUT.finditer(text):
-            target = match[2]
+        plain = re.sub(_STRING, lambda m: f'"{"." * (len(m[0]) - 2)}"', text)  # texts hold no operators
+        for match in _OUTPUT.finditer(plain):
+            target = text[match.start(2) + 1 : match.end(2) - 1]
             if not target.startswith("/dev/std"):
                 wrote = {"destructive": False, "reversibility": "reversible"} if match[1] == ">>" else _WROTE
                 reading.items.append(
@@ -47,15 +49,26 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
             reading.items.append(
                 Told(Verb.SEND, Domain.NETWORK, f"{match[1]}:{match[2]}", fields, program.span, program)
             )
-        if dynamic or _DYNAMIC_PIPE.search(_PIPE.sub("", text)):
+        if dynamic or _pipes_elsewhere(text):
             unread: Json = {"destructive": None, "reversibility": "unknown"}
+            if _INET.search(text):
+                unread["tags"] = ["reverse_shell"]
             reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, unread, program.span, program))
             reading.items.append(
                 Hidden(OpaqueReason.PAYLOAD_UNREADABLE, program.span, "awk runs a command made from its input")
             )
 
 
+def _pipes_elsewhere(text: str) -> bool:
+    """A pipe to or from a command the program makes; the names of its sockets are no commands."""
+    sockets = {*_SOCKET_NAME.findall(text), ""} if _INET.search(text) else set()
+    rest = re.sub(_STRING, '""', _PIPE.sub("", text))
+    return any((m[1] or m[2] or "") not in sockets for m in _DYNAMIC_PIPE.finditer(rest))
+
+
 def _runs(reading: Reading, program: Word, command: str) -> None:
+    if _INET.match(command):
+        return
     text = command.replace('\\"', '"').replace("\\\\", "\\")
     reading.items.append(Handed(Delegate("shell"), (program.with_text(text),), {}, program.span, "awk system"))
 
