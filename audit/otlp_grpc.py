@@ -17,8 +17,7 @@ try:
 except ImportError as error:
     raise ValueError("sink otlp: protocol grpc needs the extra: pip install 'onlooker[grpc]'") from error
 
-from audit.sinks import SinkError
-from audit.sinks.otlp import RefusedError
+from audit.sinks import RefusedError, SinkError
 
 RETRYABLE = {
     grpc.StatusCode.CANCELLED,

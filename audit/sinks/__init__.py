@@ -24,6 +24,10 @@ class SinkError(Exception):
         self.retry_after_s = retry_after_s
 
 
+class RefusedError(Exception):
+    """The other side will not take this request, however often it is sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """``rejected``: how many of the batch the other side refused for good, without saying which."""

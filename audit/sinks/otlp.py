@@ -22,7 +22,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from audit import otlp_encode
-from audit.sinks import Options, Record, Sent, SinkError, read_options, secret
+from audit.sinks import Options, Record, RefusedError, Sent, SinkError, read_options, secret
 from audit.summary import severity
 
 ENDPOINT_VARIABLE = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -40,10 +40,6 @@ class Wire(Protocol):
         """The response message. Raises SinkError to try again, RefusedError when that would not help."""
 
     def close(self) -> None: ...
-
-
-class RefusedError(Exception):
-    """The other side will not take this request, however often it is sent."""
 
 
 class HttpWire:
