@@ -46,7 +46,7 @@ async def serve_model() -> tuple[web.AppRunner, str]:
 
 
 async def session(
-    client: ClientSession, url: str, number: int, until: float, body: bytes, closed: dict[str, int]
+    client: ClientSession, url: str, number: int, *, until: float, body: bytes, closed: dict[str, int]
 ) -> None:
     await asyncio.sleep(EVERY_S * (number % 997) / 997)
     turn = 0
@@ -80,7 +80,9 @@ async def measure(sessions: int, seconds: float) -> None:
             until = time.monotonic() + seconds
             async with ClientSession(connector=TCPConnector(limit=0)) as client:
                 url = f"{instance.base}/m/v1/messages"
-                await asyncio.gather(*(session(client, url, n, until, body, closed) for n in range(sessions)))
+                await asyncio.gather(
+                    *(session(client, url, n, until=until, body=body, closed=closed) for n in range(sessions))
+                )
             await runner.cleanup()
         report(sessions, Path(state), closed)
 
