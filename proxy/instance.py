@@ -20,6 +20,7 @@ from typing import Any, Self
 
 from audit.read import records
 from proxy.control.token import ensure_token
+from proxy.folders import private_folder
 from proxy.inbox import inbox_file
 from proxy.settings import Config
 from proxy.spawn import command, environment
@@ -40,7 +41,7 @@ class InstanceError(Exception):
 def supervisor_config(config: Config) -> dict[str, Any]:
     """The supervisor's configuration, and the files its children read. Raises OSError when the state cannot be used."""
     state = Path(config.state)
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(state)
     Path(config.spool.dir).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     ensure_token(config.token_file)
     file = state / "config.json"

@@ -2,14 +2,17 @@
 
 Only the module of the command asked for is imported, so ``onlooker classify`` does not pay for the rest.
 Exit codes: 0 ok, 1 findings or differences, 2 usage, 3 bad file or unproven, 4 broken or not running,
-125 our own failure.
+125 our own failure; 130 ended by Ctrl-C.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+import signal
+import sys
 from importlib.metadata import version
+from typing import Any
 
 import click
 
@@ -27,6 +30,13 @@ class Folder(click.Group):
         command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").COMMAND
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Ctrl-C ends a command as a shell would say it (130), not with click's 1, which means findings here."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(128 + signal.SIGINT)
 
 
 @click.command(cls=Folder, context_settings={"help_option_names": ["-h", "--help"]})

@@ -19,6 +19,7 @@ import click
 
 from proxy.cli._options import configuration, state_option
 from proxy.exchange import Side
+from proxy.folders import private_folder
 from proxy.pipes import leave_as, run_child
 from proxy.settings import Config
 from proxy.spawn import command, environment
@@ -136,7 +137,7 @@ def _read_later(config: Config) -> None:
     """No instance runs here: a process of its own writes the records, so that nobody waits for them or kills them."""
     state = Path(config.state)
     try:
-        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(state)
         with (state / LOG).open("ab") as log:
             reader = subprocess.Popen(
                 command("proxy.cli.mcp"),

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from policies.objectives import load as load_objectives
+from proxy.cli._broken import refuse_broken
 from proxy.cli._options import configuration, state_option
 from proxy.cli._pointing import address_of
 from proxy.cli._table import print_rows
@@ -53,6 +54,7 @@ def COMMAND(file: Path | None, command: tuple[str, ...], *, quiet: bool, **flags
         nonces={nonce: objective} if objective else {},
     )
     base = configuration(file, {**flags, "listen": _free(), "control": _free()}, launch)
+    refuse_broken(base)
     config = replace(base, state=str(Path(base.state) / "runs" / session))
     config = replace(config, spool=replace(config.spool, dir=f"{config.spool.dir}-{session}"))
     segment = f"{objective}.{nonce}" if objective else None

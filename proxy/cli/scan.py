@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from proxy.cli._broken import refuse_broken
 from proxy.cli._options import configuration, fail, state_option
 from proxy.cli._review import show_review
 from proxy.config import WrongValueError, duration_s
@@ -39,6 +40,7 @@ def COMMAND(  # noqa: N802 - the name discovery looks for
     """Review what agents on this machine have asked for; read-only and local."""
     work = _named(paths) if paths else _everything(home, since)
     base = configuration(None, {**flags, "privacy": {"identities": "clear"}})
+    refuse_broken(base)
     config = replace(base, state=str(Path(base.state) / "scan"))
     shown = sys.stderr.isatty() and not as_json
     done = review(

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import orjson
 
+from proxy.cli._broken import broken_files
 from proxy.cli._options import configuration, fail, instance_options
 from proxy.instance import clear_memory, supervisor_config
 from proxy.supervisor import run
@@ -36,6 +37,8 @@ def COMMAND(file: Path | None, **flags: Any) -> None:  # noqa: N802 - the name d
         given = supervisor_config(config)
     except OSError as error:
         fail(f"{error.filename or config.state}: {error.strerror}", 3)
+    for broken in broken_files(config):  # traffic flows all the same; every record says what was not in force
+        click.echo(f"onlooker: {broken}; serving without it until the file is right", err=True)
     code = run(given, _say)
     if code == 0:
         clear_memory(config)

@@ -42,6 +42,8 @@ def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the na
     }
     if as_json:
         click.echo(orjson.dumps(said).decode())
+    elif not up:
+        click.echo(f"nothing runs with the state {config.state}; start it with onlooker serve")
     else:
         for name, value in said.items():
             click.echo(f"{name}: {value}")

@@ -19,6 +19,7 @@ from policies.objectives import load as load_objectives
 from policies.policy_set import load as load_policies
 from proxy.config import built_in_routes
 from proxy.control.counters import running
+from proxy.folders import private_folder
 from proxy.settings import Config, host_port
 from proxy.status import alive, read_pids
 
@@ -43,7 +44,7 @@ def run_checks(config: Config, *, offline: bool = False) -> list[Check]:
 def _state(config: Config) -> Iterator[Check]:
     path = Path(config.state)
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(path)
         probe = path / ".doctor"
         probe.write_bytes(b"")
         probe.unlink()

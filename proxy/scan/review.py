@@ -26,6 +26,7 @@ from proxy.analyzer.tracked import Tracked
 from proxy.analyzer.writer import RecordWriter
 from proxy.assembly import ExchangeAssembler
 from proxy.exchange import Exchange
+from proxy.folders import private_folder
 from proxy.metrics import Metrics
 from proxy.scan import Entry, Reader
 from proxy.scan.recording import RecordingError
@@ -83,7 +84,7 @@ def replay(config: Config, work: Iterable[tuple[Path, Iterable[SpoolEvent]]]) ->
 @contextlib.contextmanager
 def fresh_desk(config: Config) -> Iterator[Desk]:
     """A desk over a new log below ``config.state``; at the end every session ends."""
-    state = Path(config.state)
+    state = private_folder(Path(config.state))
     for folder in ("audit", "analyzer"):
         shutil.rmtree(state / folder, ignore_errors=True)
     audit = State(state)

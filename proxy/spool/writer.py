@@ -69,8 +69,12 @@ def private_directory(path: Path) -> Path:
     above = path.parent.stat()
     if above.st_uid not in {0, os.geteuid()} or (above.st_mode & 0o022 and not above.st_mode & 0o1000):
         raise PermissionError(f"{path.parent}: others can replace what is in it; no spool is made there")
-    if path.is_symlink() or info.st_uid != os.geteuid() or info.st_mode & 0o077:
-        raise PermissionError(f"{path}: the spool directory must be a directory of this user with mode 0700")
+    if path.is_symlink() or info.st_uid != os.geteuid():
+        raise PermissionError(f"{path}: expected a directory of this user with mode 0700, no link")
+    if info.st_mode & 0o077:
+        raise PermissionError(
+            f"{path}: open to others (mode {info.st_mode & 0o777:o}); expected mode 0700: chmod 700 it"
+        )
     return path
 
 

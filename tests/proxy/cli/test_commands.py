@@ -2,10 +2,14 @@
 
 import json
 
+import click
 import pytest
 from click.testing import CliRunner
 
-from proxy.cli import cli
+from proxy.cli import Folder, cli
+from proxy.config import build
+from proxy.instance import supervisor_config
+from proxy.spool.writer import private_directory
 
 
 def onlooker(*args, **env):
@@ -13,7 +17,7 @@ def onlooker(*args, **env):
 
 
 SAID = [
-    (["status"], 4, "running: False"),
+    (["status"], 4, "nothing runs with the state"),
     (["stop"], 4, "nothing runs with the state"),
     (["env"], 4, "start it with onlooker serve"),
     (["explain", "x:1"], 3, "no record x:1"),
@@ -23,6 +27,10 @@ SAID = [
     (["serve", "--route", "o=http://a.example"], 2, "route name 'o'"),
     (["serve", "--config", "/nowhere/onlooker.yaml"], 3, "/nowhere/onlooker.yaml: No such file or directory"),
     (["scan", "--since", "soon"], 2, "is not a duration"),
+    (["scan", "--policy", "/nowhere/p.yaml"], 3, "/nowhere/p.yaml:1:1: cannot read"),
+    (["run", "--objective", "/nowhere/o.yaml", "--", "true"], 3, "/nowhere/o.yaml:1:1: cannot read"),
+    (["import", "spool", __file__], 3, "a spool's folder"),
+    (["import", "har", "--policy", "/nowhere/p.yaml", __file__], 3, "/nowhere/p.yaml:1:1: cannot read"),
 ]
 
 
@@ -39,6 +47,40 @@ def test_a_wrong_file_is_named_with_its_place(tmp_path):
     result = onlooker("serve", "--config", str(path))
     assert result.exit_code == 3
     assert f"{path}:2:1: unknown key 'lissen'; did you mean 'listen'?" in result.output
+
+
+def test_a_file_that_is_no_text_is_said_so(tmp_path):
+    path = tmp_path / "onlooker.yaml"
+    path.write_bytes(b"onlooker: 1\n# \xff\n")
+    result = onlooker("serve", "--config", str(path))
+    assert (result.exit_code, result.output) == (
+        3,
+        f"onlooker: {path}:1:1: not UTF-8 at byte 14; expected UTF-8 text\n",
+    )
+
+
+@pytest.mark.parametrize("command", [("scan", "--home"), ("import", "claude-transcript")])
+def test_a_review_leaves_a_state_an_instance_can_use(tmp_path, command):
+    (tmp_path / "t.jsonl").write_text("")
+    state = tmp_path / "a" / "state"
+    onlooker(*command, str(tmp_path if command[0] == "scan" else tmp_path / "t.jsonl"), "--state", str(state))
+    assert private_directory(state) == state
+
+
+def test_the_state_of_a_run_is_one_an_instance_can_use(tmp_path):
+    state = tmp_path / "state"
+    supervisor_config(build(None, {"state": str(state / "runs" / "one"), "spool": {}}))
+    assert private_directory(state) == state
+
+
+def test_ctrl_c_is_130_as_a_shell_says_it(tmp_path):
+    @click.command()
+    def interrupted():
+        raise KeyboardInterrupt
+
+    group = Folder("onlooker")
+    group.get_command = lambda *_: interrupted
+    assert CliRunner().invoke(group, ["x"]).exit_code == 130
 
 
 def test_doctor_names_what_is_bad_and_what_is_not(tmp_path):
