@@ -226,7 +226,7 @@ def unknown_key(key: str, known: Mapping[str, Any]) -> str:
     return f"unknown key {key!r}" + (f"; did you mean {near[0]!r}?" if near else f"; expected {', '.join(known)}")
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -237,7 +237,7 @@ def _text(path: Path) -> str:
 
 def read_file(path: Path) -> dict[str, Any]:
     """The file's settings, checked. Raises StrictYamlError with every mistake, OSError when it cannot be read."""
-    doc = load(_text(path), str(path))
+    doc = load(_content(path), str(path))
     reader = _Reader(doc)
     raw = reader.section({} if doc.value is None else doc.value, _KEYS)
     if "onlooker" not in raw and not reader.problems:

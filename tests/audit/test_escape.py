@@ -5,6 +5,7 @@ import html.parser
 import io
 import sqlite3
 import unicodedata
+from contextlib import closing
 
 import pytest
 
@@ -86,7 +87,8 @@ def test_csv_is_one_field_and_no_formula(text):
 def test_sql_is_one_literal(text):
     if "\ud800" in text:
         return
-    value = sqlite3.connect(":memory:").execute(f"SELECT {escape.sql(text)}").fetchall()
+    with closing(sqlite3.connect(":memory:")) as database:
+        value = database.execute(f"SELECT {escape.sql(text)}").fetchall()
     assert value == [(text.replace("\x00", ""),)]
 
 
