@@ -31,7 +31,6 @@ from proxy.scan.review import readers, replay, review
 from proxy.spool.events import SpoolEvent
 from proxy.spool.tail import SpoolTail
 
-_EXPECTED = ("a file", "a spool's folder")
 _HISTORIES = {"claude-transcript": "claude-code", "codex-rollout": "codex"}
 
 
@@ -67,10 +66,6 @@ def COMMAND(kind: str, paths: tuple[Path, ...], limit: int, *, as_json: bool, **
     for path in paths:
         if not path.exists():
             fail(f"{path}: no such file or folder", 3)
-        if path.is_dir() != (kind == "spool"):
-            fail(
-                f"{path}: {'a folder' if path.is_dir() else 'a file'}; {kind} expected {_EXPECTED[kind == 'spool']}", 3
-            )
     base = configuration(None, flags)
     refuse_broken(base)
     config = replace(base, state=str(Path(base.state) / "import"))

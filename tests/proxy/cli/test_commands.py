@@ -29,7 +29,6 @@ SAID = [
     (["scan", "--since", "soon"], 2, "is not a duration"),
     (["scan", "--policy", "/nowhere/p.yaml"], 3, "/nowhere/p.yaml:1:1: cannot read"),
     (["run", "--objective", "/nowhere/o.yaml", "--", "true"], 3, "/nowhere/o.yaml:1:1: cannot read"),
-    (["import", "spool", __file__], 3, "a spool's folder"),
     (["import", "har", "--policy", "/nowhere/p.yaml", __file__], 3, "/nowhere/p.yaml:1:1: cannot read"),
 ]
 
