@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from audit.record import disposition
 from classifiers.discover import discover
 from proxy.analyzer.analyzer import Analyzer
 from proxy.analyzer.events import apply_events
@@ -24,7 +25,11 @@ def on_message(analyzer: Analyzer, message: Message) -> None:
     if message.kind == "hook":
         on_hook(analyzer, message.start, str(message.body.get("client")), message.body.get("body"))
         return
-    for number, line in enumerate(desk.judge.command(message.kind, message.body)):
+    if message.kind == "disposition":
+        lines = [disposition(**{k: message.body[k] for k in ("action", "state", "reason", "by")})]
+    else:
+        lines = desk.judge.command(message.kind, message.body)
+    for number, line in enumerate(lines):
         desk.writer.write({**line, "src": {"writer": "inbox", "exchange": message.start, "ordinal": number}})
 
 

@@ -1,4 +1,4 @@
-"""The control plane as one aiohttp application: health, figures, hooks, admin.
+"""The control plane as one aiohttp application: health, figures, hooks, admin, review.
 
 In: the configuration, the token, the relay's counters. Out: the application; ``proxy/control/__main__.py`` serves it.
 """
@@ -16,6 +16,7 @@ from proxy.control.hooks import Hooks
 from proxy.control.sinks import Sinks
 from proxy.inbox import Outbox, inbox_file
 from proxy.metrics import Snapshot
+from proxy.review.app import review_app
 from proxy.settings import Config
 
 
@@ -40,6 +41,7 @@ def make_app(config: Config, token: str, relay_counters: Callable[[], Snapshot])
             web.put("/api/v1/objectives/{id}/bindings", api.put_binding),
         ]
     )
+    app.add_subapp("/review", review_app(config, token, outbox))
 
     async def feed_sinks(_app: web.Application) -> AsyncIterator[None]:
         sinks.start()

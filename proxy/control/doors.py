@@ -40,11 +40,16 @@ def doors(token: str, names: frozenset[str]) -> Middleware:
             return _refused(403, "this Host is not one the control plane answers to")
         if origin is not None and not is_ours(urlsplit(origin).netloc, names):
             return _refused(403, "pages of other origins may not call the control plane")
-        if not request.path.startswith(OPEN_PATHS) and not _has_token(request, token):
+        if not _is_open(request.path) and not _has_token(request, token):
             return _refused(401, "the token in <state>/control.token goes as 'Authorization: Bearer …'")
         return await handler(request)
 
     return check
+
+
+def _is_open(path: str) -> bool:
+    """``/review`` has a login of its own (``proxy/review/gate.py``); Host and Origin are checked here for it too."""
+    return path.startswith(OPEN_PATHS) or path == "/review" or path.startswith("/review/")
 
 
 def _has_token(request: web.Request, token: str) -> bool:
