@@ -1,0 +1,42 @@
+"""``onlooker uninstall mcp|claude-code``: what ``install`` put in is taken out again; ``--apply`` writes it.
+
+In: the files found. Out: the file as it was, byte for byte, when nobody changed it since; else only our part is gone.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from proxy.cli._install import apply_option, carry_out, control_address, home_option
+from proxy.cli._options import state_option
+from proxy.install import claude_code, mcp, plan_uninstall
+
+
+@click.group("uninstall")
+def COMMAND() -> None:  # noqa: N802 - the name discovery looks for
+    """Take out what install put into clients' configuration files."""
+
+
+@COMMAND.command("mcp")
+@apply_option
+@home_option
+@state_option
+def uninstall_mcp(home: Path | None, state: str | None, *, apply: bool) -> None:
+    """Take `onlooker mcp` away from in front of each stdio server."""
+    put_in = mcp.Wrap(mcp.watcher(str(Path(state).absolute()) if state else None))
+    carry_out(mcp.files(home or Path.home(), Path.cwd()), lambda p: plan_uninstall(p, put_in, mcp.unwrap), apply=apply)
+
+
+@COMMAND.command("claude-code")
+@apply_option
+@home_option
+@state_option
+@click.option("--control", metavar="HOST:PORT", help="What install was given.")
+def uninstall_claude_code(home: Path | None, state: str | None, control: str | None, *, apply: bool) -> None:
+    """Take the http hook out of Claude Code's settings."""
+    file = claude_code.settings_file(home or Path.home(), {} if home else os.environ)
+    put_in = claude_code.PutIn(control_address(state, control))
+    carry_out([file], lambda p: plan_uninstall(p, put_in, claude_code.take_out), apply=apply)
