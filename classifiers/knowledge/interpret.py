@@ -72,9 +72,9 @@ def interpret(node: Node, name: Word, words: Sequence[Word]) -> Reading:
     """Read one command. ``name`` is the program's own word, for the evidence of effects no operand carries."""
     parsed = parse(node, words)
     reading = _Interpreter(parsed, name).read()
-    special = parsed.node.special
-    if special and not asks_help(parsed):
-        specials()[special](reading, name, words)
+    if not asks_help(parsed):
+        for special in dict.fromkeys(n.special for n in parsed.nodes if n.special):
+            specials()[special](reading, name, words)
     return reading
 
 

@@ -93,8 +93,10 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple
         state.locals[-1].update(name for name, _ in names)
     if node.declare in {"unset", "unsetenv"}:
         for name, _ in names:
-            state.vars[name] = ""
-            state.functions.pop(name, None) if "-f" in flags else None
+            if "-f" in flags:  # only the function of that name
+                state.functions.pop(name, None)
+            else:
+                state.vars[name] = ""
     if (node.declare in {"export", "unset"} or "-x" in flags) and "-p" not in flags and "-f" not in flags:
         for name, span in names:
             verb = Verb.MODIFY

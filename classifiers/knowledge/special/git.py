@@ -30,7 +30,7 @@ _RUNS_PARTS = (".cmd", ".command", ".textconv", ".clean", ".smudge", ".process",
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """Replace an unknown subcommand by its inline alias; tell of programs that ``-c`` makes git run."""
     parsed = reading.parsed
-    settings = [h.value for h in parsed.hits if h.spelling == "-c" and h.value is not None]
+    settings = [h.value for h in parsed.hits if h.spelling in {"-c", "--config"} and h.value is not None]
     for setting in settings:
         key, _, value = setting.text.partition("=")
         lower = key.lower()
@@ -38,7 +38,28 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
             _alias(reading, parsed, key[6:], setting.with_text(value), words)
         elif lower.startswith(_RUNS) or (lower.endswith(_RUNS_PARTS) and "." in lower):
             _program(reading, lower, setting.with_text(value))
+    first = parsed.subs[0].text if parsed.subs else ""
+    if first == "config":
+        _kept(reading, parsed)
+    elif first == "grep":
+        for hit in parsed.hits:
+            if hit.spelling == "-O" and hit.value is not None:
+                reading.items.append(Handed(Delegate("shell"), (hit.value,), {}, hit.value.span, "git grep -O"))
     _ = name
+
+
+def _kept(reading: Reading, parsed: Parsed) -> None:
+    """``git config key value``: a program git will run from now on, or where it will fetch from, stays."""
+    words = [w for w in parsed.operands if w.text not in {"set", "get"}]
+    if len(words) < 2:
+        return
+    key, value = words[0].text.lower(), words[1].text
+    runs = key.startswith(_RUNS) or (key.endswith(_RUNS_PARTS) and "." in key)
+    script = runs and (key == "core.hookspath" or not value.replace("-", "").isalnum())
+    if script or (key.startswith("alias.") and value.startswith("!")) or key.endswith(".insteadof"):
+        for item in reading.items:
+            if isinstance(item, Told) and item.action is Verb.MODIFY:
+                item.fields = {**item.fields, "tags": [*item.fields.get("tags", ()), "persistence"]}
 
 
 def _alias(reading: Reading, parsed: Parsed, alias: str, value: Word, words: Sequence[Word]) -> None:
