@@ -16,6 +16,8 @@ from audit.escape import sql
 from audit.read import segments_since
 from audit.summary import SEVERITIES
 
+NEEDS_EXTRA = "query needs DuckDB: uv tool install '.[query]' (or pipx install) from the checkout brings it"
+
 
 class QueryExtraMissingError(ImportError):
     """DuckDB is not installed."""
@@ -41,7 +43,7 @@ def open_records(source: Path, *, parquet: bool = False, since: str | None = Non
     try:
         import duckdb  # noqa: PLC0415 - the extra `query`
     except ImportError:
-        raise QueryExtraMissingError("query needs the extra: pip install 'onlooker[query]'") from None
+        raise QueryExtraMissingError(NEEDS_EXTRA) from None
     connection = duckdb.connect(":memory:")
     if parquet:
         _parquet_view(connection, source)

@@ -39,9 +39,9 @@ def _outside(_: Record, record: Record) -> bool:
 
 # What an auditor asks, in this order: question → does this effect (of this record) answer it.
 QUESTIONS: Mapping[str, Callable[[Record, Record], bool]] = {
-    "What was destroyed": _destroys,
-    "What left the machine": _leaves,
-    "What was installed or made persistent": _stays,
+    "What it asked to destroy": _destroys,
+    "What it asked to send away": _leaves,
+    "What it asked to install or make persistent": _stays,
     "What was outside its objective": _outside,
 }
 

@@ -95,7 +95,7 @@ def _groups(groups: Iterable[Group]) -> str:
     out = []
     for group in groups:
         head = f'<b class="{html(group.severity)}">{html(group.severity)}</b> {html(group.why)}'
-        count = f"<span class=soft>{len(group.actions)} times · {html(group.at)}</span>"
+        count = f"<span class=soft>{len(group.actions)} call(s) · {html(group.at)}</span>"
         message = f"<p>{html(group.message)}</p>" if group.message else ""
         calls = "".join(_named(r) if r["id"] in shown else _call(r) for r in group.actions)
         shown |= {r["id"] for r in group.actions}

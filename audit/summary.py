@@ -72,6 +72,12 @@ def _session(r: Record) -> str:
     return f"session end ({r['reason']}): {counts or 'no calls'}"
 
 
+def _in_force(policies: list[Record]) -> str:
+    active = [str(p["id"]) for p in policies if p.get("state", "active") == "active"]
+    others = [f"; {p['id']}: not loaded" for p in policies if p.get("state", "active") != "active"]
+    return f"active: {', '.join(active) or 'no policy'}" + "".join(others)
+
+
 _SAY: Mapping[str, Callable[[Record], str]] = {
     "action": _action,
     "outcome": lambda r: f"{r['outcome']} reported by {r['reported_by']} for {r['action'] or 'a call not seen'}",
@@ -83,8 +89,11 @@ _SAY: Mapping[str, Callable[[Record], str]] = {
     "refusal": lambda r: f"{r['refusal']['status']}: {r['refusal']['reason']}",
     "disposition": lambda r: f"{r['action']} marked {r['disposition']['state']}: {r['disposition']['reason']}",
     "attestation": lambda r: r["attestation"]["statement"],
-    "policy_loaded": lambda r: "active: " + (", ".join(str(p["id"]) for p in r["policies"]) or "no policy"),
-    "policy_reload_failed": lambda r: f"{r['reload']['file']} refused, the last good policy stays",
+    "policy_loaded": lambda r: _in_force(r["policies"]),
+    "policy_reload_failed": lambda r: (
+        f"{r['reload']['file']} refused, "
+        + ("the last good policy stays" if r["reload"]["active_hash"] else "nothing of it is in force")
+    ),
     "analysis_failed": lambda r: f"{r['failure']['stage']}: {r['failure']['error']}",
     "recovered": lambda r: f"{r['recovery']['reason']}, {r['recovery']['torn_bytes']} torn bytes cut",
     "clock_step": lambda r: f"the clock moved by {r['clock']['delta_ms']} ms",

@@ -6,7 +6,6 @@ reaches the terminal.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Sequence
 from typing import TextIO
@@ -18,6 +17,7 @@ from rich.text import Text
 from proxy.findings import Row
 
 _COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan", "info": "dim"}
+_NARROW = 110  # columns
 _WIDE = 200  # columns of a pipe: nothing there needs folding
 
 
@@ -27,25 +27,46 @@ def printable(text: str) -> str:
 
 
 def print_rows(rows: Sequence[Row], stream: TextIO | None = None, limit: int | None = None) -> None:
+    """A table; on a terminal too narrow for one, two lines a row. The id, which ``explain`` wants, is always whole."""
     stream = stream or sys.stdout
     console = Console(file=stream, highlight=False, width=None if stream.isatty() else _WIDE)
-    narrow = stream.isatty() and shutil.get_terminal_size().columns < 110
-    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold", padding=(0, 2, 0, 0))
-    for name in ("REVERSIBILITY", "EFFECT", "VERDICT", "SEVERITY", "WHY", *(() if narrow else ("TOOL", "ID"))):
-        table.add_column(name, overflow="fold")
-    for row in rows[:limit]:
-        times = f" (x{len(row.ids)})" if len(row.ids) > 1 else ""
-        cells = [
-            Text(row.reversibility.upper(), style=_COLOURS.get(row.severity, "")),
-            Text(printable(row.effect) + times),
-            Text(row.verdict.replace("_", " ")),
-            Text(row.severity, style=_COLOURS.get(row.severity, "")),
-            Text(printable(row.reason)),
-        ]
-        cells += [] if narrow else [Text(printable(row.tool)), Text(row.ids[-1])]
-        table.add_row(*cells)
-    if rows:
-        console.print(table)
+    if stream.isatty() and console.width < _NARROW:
+        for row in rows[:limit]:
+            console.print(_two_lines(row))
+    elif rows:
+        console.print(_table(rows[:limit]))
     left = len(rows) - len(rows[:limit])
     if left:
         console.print(f"… and {left} more")
+
+
+def _cells(row: Row) -> dict[str, Text]:
+    colour = _COLOURS.get(row.severity, "")
+    times = f" (x{len(row.ids)})" if len(row.ids) > 1 else ""
+    return {
+        "REVERSIBILITY": Text(row.reversibility.upper(), style=colour),
+        "EFFECT": Text(printable(row.effect) + times),
+        "VERDICT": Text(row.verdict.replace("_", " ")),
+        "SEVERITY": Text(row.severity, style=colour),
+        "WHY": Text(printable(row.reason)),
+        "TOOL": Text(printable(row.tool)),
+        "ID": Text(row.ids[-1]),
+    }
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=True, header_style="bold", padding=(0, 2, 0, 0))
+    shown = [_cells(row) for row in rows]
+    for name in shown[0]:
+        table.add_column(name, overflow="fold", no_wrap=name == "ID")
+    for cells in shown:
+        table.add_row(*cells.values())
+    return table
+
+
+def _two_lines(row: Row) -> Text:
+    cells = _cells(row)
+    first = Text("  ").join(cells[n] for n in ("SEVERITY", "REVERSIBILITY", "EFFECT"))
+    second = Text("  ").join(cells[n] for n in ("ID", "VERDICT", "WHY"))
+    second.stylize("dim")
+    return Text.assemble(first, "\n  ", second)

@@ -55,9 +55,11 @@ def test_the_worst_comes_first_and_equal_reasons_are_one_group(state):
 
 def test_the_auditors_questions_are_answered(state):
     answers = report_of(state).answers
-    assert [e for e, *_ in answers["What was destroyed"]] == ["delete filesystem /srv/shop/cache"] * 2
-    assert [e for e, *_ in answers["What left the machine"]] == ["send network paste.example:443"] * 2
-    assert [e for e, *_ in answers["What was installed or made persistent"]] == ["create scheduler cron:nightly"] * 2
+    assert [e for e, *_ in answers["What it asked to destroy"]] == ["delete filesystem /srv/shop/cache"] * 2
+    assert [e for e, *_ in answers["What it asked to send away"]] == ["send network paste.example:443"] * 2
+    assert [e for e, *_ in answers["What it asked to install or make persistent"]] == [
+        "create scheduler cron:nightly"
+    ] * 2
     assert len(answers["What was outside its objective"]) == 2
 
 

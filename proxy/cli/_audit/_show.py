@@ -28,6 +28,9 @@ Record = dict[str, Any]
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan", "info": "dim"}
 COLUMNS = ("time", "severity", "verdict", "session", "what", "id")
+NARROW = 110  # columns; below it a table shows less, and nothing of that cut off
+NARROW_COLUMNS = ("time", "severity", "verdict", "what", "id")
+WHOLE = ("session", "time", "severity", "verdict", "id", "calls", "flagged", "worst", "to", "from")
 
 
 def state_option(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,11 +94,29 @@ def show(records: Iterable[Record], *, as_json: bool) -> int:
         for count, record in enumerate(records, 1):  # noqa: B007 - the count is the result
             click.echo(orjson.dumps(record).decode() if as_json else "\t".join(cells(record)))
         return count
-    table = Table(*COLUMNS, box=None, pad_edge=False)
+    console = Console()
+    kept = NARROW_COLUMNS if console.width < NARROW else COLUMNS
+    table = columns(kept)
     for count, record in enumerate(records, 1):  # noqa: B007
-        table.add_row(*(Text(c, style=_style(c)) for c in cells(record)))
-    Console().print(table)
+        by_name = dict(zip(COLUMNS, cells(record), strict=True))
+        if kept is not COLUMNS:
+            by_name["time"] = short_time(by_name["time"])
+        table.add_row(*(Text(by_name[c], style=_style(by_name[c])) for c in kept))
+    console.print(table)
     return count
+
+
+def columns(names: Iterable[str]) -> Table:
+    """A table that cuts nothing: what the next command wants stays in one piece, the rest folds."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, overflow="fold", no_wrap=name in WHOLE)
+    return table
+
+
+def short_time(ts: str) -> str:
+    """``2026-11-30T04:17:39.967Z`` as ``11-30 04:17:39``."""
+    return ts[5:19].replace("T", " ")
 
 
 def follow_line(record: Record, *, as_json: bool) -> None:

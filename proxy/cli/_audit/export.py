@@ -39,4 +39,10 @@ def COMMAND(state: Path, as_json: bool, bundle: Path, session: str | None, **ask
         click.echo(orjson.dumps(packed).decode())
         return
     late = f", {packed.unproven} of them newer than the last checkpoint" if packed.unproven else ""
-    click.echo(f"{bundle}: {packed.records} records{late}; check with: sh {bundle}/check.sh")
+    click.echo(f"{bundle}: {packed.records} records{late}; check with: {_check(bundle)}")
+
+
+def _check(bundle: Path) -> str:
+    """The command line that checks it; a .tar.gz is unpacked first."""
+    packed = bundle.name.endswith((".tar.gz", ".tgz"))
+    return f"tar xzf {bundle}, then sh check.sh in its folder" if packed else f"sh {bundle}/check.sh"

@@ -50,7 +50,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield _row("session", report.session, report.agent, report.first, report.last)
     yield f"{counts['action']} calls, {counts['flagged']} flagged, {counts['not all read']} not all read"
     for group in report.groups:
-        yield _row(group.severity, group.why, f"{len(group.actions)} times", group.at)
+        yield _row(group.severity, group.why, f"{len(group.actions)} call(s)", group.at)
         for record in group.actions:
             yield _row("", record["id"], what(record))
     for question, rows in report.answers.items():

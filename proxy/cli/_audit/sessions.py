@@ -12,15 +12,15 @@ from typing import Any
 import click
 import orjson
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from audit.escape import terminal
 from audit.read import records
 from audit.summary import SEVERITIES, severity
-from proxy.cli._audit._show import errors, json_option, place, since_ts, state_option
+from proxy.cli._audit._show import NARROW, columns, errors, json_option, place, short_time, since_ts, state_option
 
 COLUMNS = ("session", "agent", "from", "to", "calls", "flagged", "worst", "incomplete", "ended")
+NARROW_COLUMNS = ("session", "agent", "calls", "flagged", "worst")
 
 
 @dataclass(slots=True)
@@ -77,7 +77,11 @@ def COMMAND(state: Path, as_json: bool, since: str | None) -> None:  # noqa: N80
             for cells in table:
                 click.echo("\t".join(cells))
             return
-        shown = Table(*COLUMNS, box=None, pad_edge=False)
+        console = Console()
+        kept = NARROW_COLUMNS if console.width < NARROW else COLUMNS
+        shown = columns(kept)
         for cells in table:
-            shown.add_row(*(Text(c) for c in cells))
-        Console().print(shown)
+            by_name = dict(zip(COLUMNS, cells, strict=True))
+            times = {c: short_time(by_name[c]) for c in ("from", "to")}
+            shown.add_row(*(Text((by_name | times)[c]) for c in kept))
+        console.print(shown)
