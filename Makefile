@@ -10,7 +10,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/pip install -q --disable-pip-version-check -e '.[query,grpc,nats]' --group dev
+	$(BIN)/pip install -q --disable-pip-version-check -e '.[query,grpc,nats,tui]' --group dev
 	touch $(STAMP)
 
 # The main job only: a light environment, the product and nothing else.
