@@ -21,11 +21,13 @@ from proxy.analyzer.report import report
 from proxy.analyzer.start import Running, start
 from proxy.analyzer.writer import LogClosedError
 from proxy.settings import Config
+from proxy.spool.events import SpoolEvent
 
 WAIT_S = 0.25
 HOUSEKEEPING_S = 0.5
 SAVE_S = 1.0
 DRAIN_S = 25.0
+UNFINISHED = 4  # the log or the state could not be written, or time was up: the spool keeps what is left
 
 
 class Loop:
@@ -55,8 +57,7 @@ class Loop:
         events = running.tail.poll() or (running.tail.wait(wait_s) if wait_s else [])
         if events:
             with leaves_when_stuck():
-                for event in events:
-                    running.analyzer.take(event)
+                self._take(events)
         for message in running.inbox.messages():
             on_message(running.analyzer, message)
         if not events:  # all that an earlier life could have seen is read
@@ -64,6 +65,16 @@ class Loop:
             running.desk.writer.forget_known()
         self._housekeeping(time.monotonic())
         return bool(events)
+
+    def _take(self, events: list[SpoolEvent]) -> None:
+        """A batch may take long on a busy machine: as long as events pass, that is work and no hang."""
+        said = time.monotonic()
+        for event in events:
+            self.running.analyzer.take(event)
+            if (now := time.monotonic()) - said > HOUSEKEEPING_S:
+                said = now
+                still_alive()
+                report(self.running)
 
     def _waits(self) -> None:
         """The log cannot be written: nobody may take the waiting for a hang, and /readyz has to know."""
@@ -104,11 +115,12 @@ def main(argv: list[str]) -> int:
     report(running)  # from here on it counts as up
     try:
         Loop(running).run()
+        complete = not running.tail.behind_bytes() and running.keeper.error is None
     except LogClosedError:
-        return 4
+        complete = False
     finally:
         running.close()
-    return 0
+    return 0 if complete else UNFINISHED
 
 
 if __name__ == "__main__":

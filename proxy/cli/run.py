@@ -80,7 +80,9 @@ def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet
         click.echo(f"onlooker: {command[0]}: {error.strerror}", err=True)
         code = 127
     finally:
-        instance.stop()
+        unrecorded = instance.stop()
+    if unrecorded:
+        click.echo(f"onlooker: not all was recorded; {instance.stderr} says why", err=True)
     if not quiet:
         _report(instance)
     return code

@@ -24,7 +24,8 @@ from proxy.spool.events import SpoolEvent
 from proxy.spool.wake import Wake
 from proxy.spool.writer import private_directory
 
-READ_BYTES = 8 << 20  # per poll and writer; an entry is at most half of it
+BATCH_BYTES = 512 << 10  # per poll and writer: what a reader has in hand between two snapshots of its state
+READ_BYTES = 8 << 20  # when not one entry fits in a batch; an entry is at most half of it
 _OFFERED = Struct("<QQQ")
 
 
@@ -51,7 +52,7 @@ class _Follower:
         }
 
     def poll(self) -> list[SpoolEvent]:
-        """New events, at most about READ_BYTES of entries; empty only when there is nothing more for now."""
+        """New events, at most about BATCH_BYTES of entries, or one; empty only when there is nothing more for now."""
         while not self.finished:
             before = self.segment, self.offset
             events = self._step()
@@ -66,8 +67,11 @@ class _Follower:
             if gone:
                 self._finish(events)
             return events
-        data = os.pread(self._fd, READ_BYTES, self.offset)
+        data = os.pread(self._fd, wanted := BATCH_BYTES, self.offset)
         found = fmt.scan(data)
+        if len(data) == wanted and (found.damage or not found.consumed):  # a large entry, or one to look behind
+            data = os.pread(self._fd, wanted := READ_BYTES, self.offset)
+            found = fmt.scan(data)
         for e in found.entries:
             events += self.capture.entry(e)
             self.mono_ns = e.mono_ns
@@ -75,7 +79,7 @@ class _Follower:
         self.offset += found.consumed
         if found.damage:
             self._damage(events, found, data, gone=gone)
-        elif not (found.consumed and len(data) == READ_BYTES):
+        elif not (found.consumed and len(data) == wanted):
             self._tail(events, seen, gone=gone)
         return events
 

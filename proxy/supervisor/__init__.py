@@ -1,6 +1,7 @@
 """Keeps the parts running: owns the listening sockets, starts relays, analyzer and control, restarts what dies.
 
-``run(config)`` returns the exit code after SIGTERM or SIGINT (0), or at once: 3 when an address or directory cannot be
+``run(config)`` returns the exit code after SIGTERM or SIGINT (0; 4 when not all that was captured could be recorded and
+the spool keeps the rest for the next start), or at once: 3 when an address or directory cannot be
 used, 4 when another supervisor already runs on this state. Keys of ``config`` (JSON-safe; the first four are needed):
 
   state           directory, 0700: pids.json, running.json, supervisor.lock

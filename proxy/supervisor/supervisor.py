@@ -84,7 +84,7 @@ class Supervisor:
         self._stopping = False
 
     def run(self, on_ready: Callable[[Running], None]) -> int:
-        """Until SIGTERM or SIGINT; then drain. Returns the exit code."""
+        """Until SIGTERM or SIGINT; then drain. Returns the exit code: 0, or 4 when something is unrecorded."""
         self._signals()
         told = False
         while not self._stopping:
@@ -257,7 +257,17 @@ class Supervisor:
         for name in ("pids.json", "running.json"):
             (self.state / name).unlink(missing_ok=True)
         os.close(self._lock)
-        return 0
+        return self._left_over(analyzer)
+
+    def _left_over(self, analyzer: list[Part]) -> int:
+        """0 when all that was captured is recorded; else 4 and a sentence: the spool keeps it for the next start."""
+        if not any(p.process and p.process.returncode for p in analyzer):
+            return 0
+        sys.stderr.write(
+            "onlooker: the analyzer could not record all that was captured (a full disk? too little time?): "
+            f"the rest waits in {self.root}; the next start with this state records it\n"
+        )
+        return 4
 
     def _await_handler(self, part: Part) -> None:
         """An analyzer that is starting, or was to be started, must hear SIGTERM as "drain", not die of it."""

@@ -28,8 +28,8 @@ def stream(number):
     base = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     first = {"index": 0, "id": f"call_{number}", "type": "function", "function": {"name": "Bash", "arguments": ""}}
     deltas = [{"role": "assistant", "tool_calls": [first]}]
-    for at in range(0, len(ARGUMENTS), 5):
-        deltas.append({"tool_calls": [{"index": 0, "function": {"arguments": ARGUMENTS[at : at + 5]}}]})
+    pieces = [ARGUMENTS[at : at + 5] for at in range(0, len(ARGUMENTS), 5)]
+    deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": piece}}]} for piece in pieces]
     chunks = [{**base, "choices": [{"index": 0, "delta": d, "finish_reason": None}]} for d in deltas]
     chunks.append({**base, "choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
     return [b"data: " + json.dumps(c).encode() + b"\n\n" for c in chunks] + [b"data: [DONE]\n\n"]
@@ -42,8 +42,18 @@ def socket_messages(number):
     return [
         {"type": "response.created", "response": response},
         {"type": "response.output_item.added", "output_index": 0, "item": {**item, "arguments": ""}},
-        {"type": "response.function_call_arguments.delta", "output_index": 0, "item_id": item["id"], "delta": ARGUMENTS},
-        {"type": "response.function_call_arguments.done", "output_index": 0, "item_id": item["id"], "arguments": ARGUMENTS},
+        {
+            "type": "response.function_call_arguments.delta",
+            "output_index": 0,
+            "item_id": item["id"],
+            "delta": ARGUMENTS,
+        },
+        {
+            "type": "response.function_call_arguments.done",
+            "output_index": 0,
+            "item_id": item["id"],
+            "arguments": ARGUMENTS,
+        },
         {"type": "response.output_item.done", "output_index": 0, "item": whole},
         {"type": "response.completed", "response": {**response, "status": "completed", "output": [whole]}},
     ]
@@ -106,7 +116,7 @@ async def _rst(_reader, writer, _head, number):
 
 async def _socket(reader, writer, head, number):
     key = re.search(rb"(?i)sec-websocket-key: *(\S+)", head)[1]
-    accept = base64.b64encode(hashlib.sha1(key + _GUID).digest())  # noqa: S324 - the WebSocket handshake
+    accept = base64.b64encode(hashlib.sha1(key + _GUID).digest())
     writer.write(
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n"
         % accept

@@ -8,6 +8,7 @@ from collections import Counter
 
 import pytest
 
+from audit.verify import verify
 from proxy.instance import Instance
 from proxy.settings import Config, SpoolSettings
 
@@ -89,3 +90,27 @@ def test_a_full_filesystem_under_the_log_holds_no_request_and_the_log_goes_on_wh
         assert again.wait_analyzer()
     count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
     assert count == Counter(f"call_{n}" for n in done)
+
+
+def test_an_instance_stopped_on_a_full_filesystem_says_so_and_the_next_start_records_the_rest_once(instance, disk):
+    filler = disk / "filler"
+
+    async def fill():
+        await asyncio.sleep(0.3)
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"\0" * 4096)
+            except OSError:
+                pass
+
+    done, failed = play(instance, fill)
+    assert not failed
+    assert instance.stop() == 4
+    filler.unlink()
+    with Instance.start(instance.config) as again:
+        assert again.wait_analyzer()
+        assert again.stop() == 0
+    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
+    assert count == Counter(f"call_{n}" for n in done)
+    assert [v.answer for v in verify(disk / "state" / "audit")] == ["valid"]

@@ -58,7 +58,7 @@ class Served:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "proxy", "serve", "--state", str(self.state), "--route", f"/=http://127.0.0.1:{self.upstream}",
                  "--listen", f"127.0.0.1:{self.port}", "--control", f"127.0.0.1:{self.control}", "--workers", "2"],
-                stdout=log, stderr=log, preexec_fn=many_files,
+                stdout=log, stderr=log,
             )  # fmt: skip
         wait_for(lambda: self.pids().get("supervisor") == self.process.pid, "serve")
         wait_for(lambda: listening(self.port) and listening(self.control), "ports")
@@ -69,7 +69,10 @@ class Served:
     def figures(self):
         """Exchanges offered, recorded, in gaps."""
         text = httpx.get(f"http://127.0.0.1:{self.control}/metrics", timeout=5).text
-        return [int(float(re.search(rf"(?m)^onlooker_exchanges{n}_total (\S+)", text)[1])) for n in ("", "_recorded", "_gap")]
+        return [
+            int(float(re.search(rf"(?m)^onlooker_exchanges{n}_total (\S+)", text)[1]))
+            for n in ("", "_recorded", "_gap")
+        ]
 
     def everyone(self):
         """Every process that works for this state, by its command line."""
