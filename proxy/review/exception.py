@@ -1,7 +1,7 @@
 """A finding somebody found benign, as an exception for their policy: shown to copy, never applied.
 
 In: a record, the reason, who says so, a time. Out: YAML in the policy language, for 30 days, as narrow as the record
-allows: this rule, this agent, these targets.
+allows: this rule, this agent, these targets. A rule no target narrows gets no exception from here.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from audit.summary import findings
 from proxy.review.lines import Record
 
 DAYS = 30
+MAX_TARGETS = 20
+_GLOB = frozenset("*?")
 
 
 def exception_yaml(record: Record, reason: str, by: str | None, now: datetime) -> str:
@@ -24,9 +26,12 @@ def exception_yaml(record: Record, reason: str, by: str | None, now: datetime) -
     name = re.sub(r"[^a-z0-9-]+", "-", f"benign-{record['seq']}".lower())
     entries = []
     for finding in findings(record):
-        match = _match(record, finding, agent)
-        if not match:
+        targets = _targets(record, finding)
+        if not targets:
+            entries.append(f"  # {finding['rule']}: no target of the call narrows an exception; write this one by hand")
             continue
+        listed = ", ".join(_text(t) for t in targets)
+        wide = "  # '*' stands for anything here: narrow it if you can" if set(listed) & _GLOB else ""
         entries += [
             f"  - id: {_text(finding['rule'])}",
             "    exceptions:",
@@ -35,20 +40,21 @@ def exception_yaml(record: Record, reason: str, by: str | None, now: datetime) -
             f"        approved_by: {_text(by or '')}  # name who answers for it",
             f"        until: {_text(until)}  # then it ends by itself",
             "        match:",
-            *match,
+            *([f"          agents: [{_text(agent)}]"] if isinstance(agent, str) and agent else []),
+            f"          effects: [{{target: [{listed}]}}]{wide}",
         ]
-    return "\n".join(["overrides:", *entries, ""]) if entries else ""
+    return "\n".join(["overrides:", *entries, ""]) if any(not e.startswith("  #") for e in entries) else ""
 
 
-def _match(record: Record, finding: dict[str, Any], agent: Any) -> list[str]:
+def _targets(record: Record, finding: dict[str, Any]) -> list[str]:
+    """What the rule matched on, else what was outside the objective; nothing that would excuse everything."""
     effects = record["classification"].get("effects") or []
-    named = [effects[i] for i in finding["effects"] if i < len(effects)]
-    targets = list(dict.fromkeys(e["target"] for e in named if e["target"]))
-    lines = [f"          agents: [{_text(agent)}]"] if isinstance(agent, str) and agent else []
-    if targets and len(targets) <= 20:
-        listed = ", ".join(_text(t) for t in targets)
-        lines.append(f"          effects: [{{target: [{listed}]}}]")
-    return lines
+    trail = (record.get("objective") or {}).get("trail") or []
+    numbers = finding["effects"] or [t["effect"] for t in trail if t["effect"] is not None]
+    named = [effects[i]["target"] for i in numbers if i < len(effects)]
+    if not named or not all(isinstance(t, str) and set(t) - _GLOB - set("/:.@#~") for t in named):
+        return []
+    return list(dict.fromkeys(named))[:MAX_TARGETS]
 
 
 def _text(value: Any) -> str:

@@ -189,3 +189,16 @@ def test_a_benign_mark_shows_an_exception_that_the_policy_checker_takes(written,
     )
     policy = policy.replace('approved_by: "lead"', 'approved_by: "lead@acme.example"')
     assert check_text(policy, "policy.yaml", datetime.now(UTC)).errors == []
+
+
+def test_an_exception_never_excuses_everything(written):
+    from proxy.review.exception import exception_yaml
+
+    call = written.call("rm x") | {"seq": 1}
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    assert '["/srv/shop/cache"]' in exception_yaml(call, "drill", None, now)
+    for target in ("**", "/*", None, "*:*"):
+        call["classification"]["effects"][0]["target"] = target
+        for named in ([0], []):
+            call["policy"][0]["findings"][0]["effects"] = named
+            assert exception_yaml(call, "drill", None, now) == ""
