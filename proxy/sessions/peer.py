@@ -12,6 +12,7 @@ import ipaddress
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -55,21 +56,24 @@ class PeerFinder:
     def _run(self) -> None:
         while (addr := self._queue.get()) is not None:
             with contextlib.suppress(OSError, ValueError):
-                self._found[addr] = self.look_up(addr)
+                for known in self.look_up(addr):  # the uid at once: finding the process can take long on a full machine
+                    self._found[addr] = known
             with self._done:
                 self._pending.discard(addr)
                 self._done.notify_all()
 
-    def look_up(self, addr: str) -> dict[str, Any]:
+    def look_up(self, addr: str) -> Iterator[dict[str, Any]]:
+        """What is known, then what more is: the uid first, then pid and program."""
         found: dict[str, Any] = {"addr": addr, "uid": None, "pid": None, "exe": None}
         row = _socket_row(self._proc, addr)
-        if row is None:
-            return found
-        found["uid"], inode = row
-        pid = self._owner(f"socket:[{inode}]")
-        if pid is not None:
-            found["pid"], found["exe"] = pid, _program(self._proc, pid)
-        return found
+        if row is not None:
+            uid, inode = row
+            found = {**found, "uid": uid}
+            yield found
+            pid = self._owner(f"socket:[{inode}]")
+            if pid is not None:
+                found = {**found, "pid": pid, "exe": _program(self._proc, pid)}
+        yield found
 
     def _owner(self, link: str) -> int | None:
         known = list(self._pids)
