@@ -79,6 +79,13 @@ DEFINITIONS: tuple[Definition, ...] = (
         (_values(Domain), _values(Verb)),
     ),
     Definition("onlooker_verdicts_total", "counter", "Objective verdicts.", ("verdict",), (_values(Verdict),)),
+    Definition(
+        "onlooker_irreversible_verdicts_total",
+        "counter",
+        "Calls with an irreversible effect, by the worst verdict on such an effect.",
+        ("verdict",),
+        (_values(Verdict),),
+    ),
     Definition("onlooker_findings_total", "counter", "Matches of stable rules.", ("severity",), (_values(Severity),)),
     Definition("onlooker_rule_results_total", "counter", "Results per rule.", ("rule", "result")),
     Definition("onlooker_incomplete_calls_total", "counter", "Calls cut off before they closed."),

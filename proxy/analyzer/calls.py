@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from audit import record
 from classifiers.call import ApprovalState, ObservedAt, ToolCall
 from classifiers.dispatch import unread
-from classifiers.effects import Action, OpaqueReason
+from classifiers.effects import Action, OpaqueReason, Reversibility
 from policies.bind import Facts
-from policies.verdict import Result, Subject
+from policies.verdict import ObjectiveVerdict, Result, Subject, Verdict
 from proxy.analyzer.around import around
 from proxy.analyzer.desk import Desk
 from proxy.analyzer.fields import call_fields
@@ -206,6 +206,9 @@ def _count(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, judged:
             metrics.inc("onlooker_parser_disagreements_total")
     if judged.objective is not None:
         metrics.inc("onlooker_verdicts_total", verdict=str(judged.objective.verdict))
+        worst = irreversible_verdict(action, judged.objective)
+        if worst is not None:
+            metrics.inc("onlooker_irreversible_verdicts_total", verdict=str(worst))
     flagged = False
     for finding in (f for p in judged.policy for f in p.findings):
         metrics.inc("onlooker_rule_results_total", rule=finding.rule, result=str(finding.result))
@@ -213,3 +216,11 @@ def _count(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, judged:
             metrics.inc("onlooker_findings_total", severity=str(finding.severity))
             flagged = True
     session.counts["flagged"] += flagged
+
+
+def irreversible_verdict(action: Action, judged: ObjectiveVerdict) -> Verdict | None:
+    """The worst verdict on an effect nobody can undo; a verdict on the call as a whole is one on each of them."""
+    lost = {at for at, effect in enumerate(action.effects) if effect.reversibility is Reversibility.IRREVERSIBLE}
+    said = {entry.verdict for entry in judged.trail if entry.effect is None or entry.effect in lost}
+    order = tuple(Verdict)  # mildest first
+    return max(said, key=order.index) if lost and said else None

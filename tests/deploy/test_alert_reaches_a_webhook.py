@@ -1,0 +1,78 @@
+"""An irreversible call outside its objective, through the relay, Prometheus and Alertmanager, to a webhook."""
+
+import json
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+LIMIT_S = 30  # the promise of docs and of the shipped intervals
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def shipped(name, folder, **places):
+    """The shipped file under ``folder``, its addresses replaced; each must have been there."""
+    text = (DEPLOY / name).read_text()
+    for old, new in places.items():
+        assert old in text, f"{name} no longer names {old}"
+        text = text.replace(old, new)
+    out = folder / Path(name).name
+    out.write_text(text)
+    return out
+
+
+@pytest.mark.slow
+def test_an_irreversible_call_outside_its_objective_wakes_somebody(tool, started, served, hook, tmp_path):
+    prometheus, alertmanager = tool("prometheus"), tool("prometheus-alertmanager")
+    metrics_port, alerts_port = free_port(), free_port()
+    alerts = shipped("alertmanager/alertmanager.yml", tmp_path, **{"http://127.0.0.1:9095": hook.url})
+    shipped("prometheus/onlooker.rules.yml", tmp_path)
+    places = {"127.0.0.1:8791": served.control, "127.0.0.1:9093": f"127.0.0.1:{alerts_port}"}
+    scrape = shipped("prometheus/prometheus.yml", tmp_path, **places)
+    am = [f"--config.file={alerts}", f"--storage.path={tmp_path / 'am'}", "--cluster.listen-address="]
+    am.append(f"--web.listen-address=127.0.0.1:{alerts_port}")
+    prom = [f"--config.file={scrape}", f"--storage.tsdb.path={tmp_path / 'tsdb'}"]
+    prom.append(f"--web.listen-address=127.0.0.1:{metrics_port}")
+    with started(alertmanager, *am, **QUIET), started(prometheus, *prom, **QUIET):
+        scraped_at_zero(f"127.0.0.1:{metrics_port}")
+        began = time.monotonic()
+        served.ask()
+        assert hook.wait(lambda got: "OnlookerIrreversibleOutsideScope" in names(got), LIMIT_S), names(hook.received)
+        print(f"alert at the webhook after {time.monotonic() - began:.1f} s")
+    (alert,) = [a for a in alerts_in(hook.received) if a["labels"]["alertname"] == "OnlookerIrreversibleOutsideScope"]
+    assert (alert["status"], alert["labels"]["verdict"]) == ("firing", "outside_scope")
+    assert alert["labels"]["severity"] == "critical"
+
+
+def alerts_in(got):
+    return [alert for message in got for alert in message["alerts"]]
+
+
+def names(got):
+    return {alert["labels"]["alertname"] for alert in alerts_in(got)}
+
+
+def scraped_at_zero(address, within_s=40):
+    """Until Prometheus holds the counter: increase() needs a sample from before."""
+    url = f"http://{address}/api/v1/query?query=onlooker_irreversible_verdicts_total"
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as reply:
+                if json.load(reply)["data"]["result"]:
+                    return
+        except (urllib.error.URLError, ConnectionError):
+            pass
+        time.sleep(0.1)
+    raise AssertionError("Prometheus has not scraped onlooker")
