@@ -25,11 +25,11 @@ test: $(STAMP)
 test-faults: $(STAMP)
 	$(BIN)/pytest -m faults -p no:xdist --timeout 300
 
-# Opt-in: four real agents and three frameworks (1.1 GB of node_modules the first time).
+# Opt-in: four real agents, three frameworks and the vendors' own clients (1.1 GB of node_modules the first time).
 test-agents: $(STAMP)
 	npm install --prefix tests/agents/coding --no-audit --no-fund --silent
-	$(BIN)/pip install -q --disable-pip-version-check --group agents
-	$(BIN)/pytest tests/agents -m agents -p no:xdist --timeout 600
+	$(BIN)/pip install -q --disable-pip-version-check --group agents --group sdks
+	$(BIN)/pytest tests/agents tests/e2e -m agents -p no:xdist --timeout 600
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
