@@ -44,7 +44,7 @@ def review_app(config: Config, token: str, outbox: Outbox) -> web.Application:
     async def close(_app: web.Application) -> AsyncIterator[None]:
         yield
         await site.close()
-        await site.verification.finish()
+        await site.verification.stop()
 
     app.cleanup_ctx.append(close)
     return app

@@ -48,8 +48,10 @@ class Verification:
         if self.last is None and _size(self.audit_dir) <= AT_ONCE_BYTES:
             self.start()
 
-    async def finish(self) -> None:
-        """Wait for the check that runs."""
+    async def stop(self) -> None:
+        """End the check that runs: a control process that is told to end does not wait for a million hashes."""
+        for task in self._tasks:
+            task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _run(self) -> None:
@@ -60,7 +62,12 @@ class Verification:
             process = await asyncio.create_subprocess_exec(
                 *argv, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
             )  # fmt: skip
-            out, _ = await process.communicate()
+            try:
+                out, _ = await process.communicate()
+            except asyncio.CancelledError:
+                process.kill()
+                await process.wait()
+                raise
             state, said = _MEANS.get(process.returncode or 0, "failed"), out.decode("utf-8", "replace").splitlines()
         except OSError as error:
             state, said = "failed", [str(error)]
