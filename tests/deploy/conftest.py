@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -170,3 +171,41 @@ def hook() -> Iterator[Hook]:
     made = Hook()
     yield made
     made.close()
+
+
+# chdb is native code with threads of its own: it runs in a process of its own.
+RUN = """
+import json, sys
+from chdb import session
+schema, lines, queries = json.load(sys.stdin)
+db = session.Session()
+for statement in schema:
+    db.query(statement)
+for _ in range(2):  # a second load of the same file must change no answer
+    db.query(f"INSERT INTO onlooker.records (line) SELECT line FROM file('{lines}', 'LineAsString')")
+print(json.dumps([json.loads(str(db.query(q, "JSONCompact")) or '{"data": []}')["data"] for q in queries]))
+"""
+
+
+def statements(name: str) -> list[str]:
+    text = re.sub(r"^\s*--.*$", "", (ROOT / "deploy/clickhouse" / name).read_text(), flags=re.MULTILINE)
+    return [s.strip() for s in text.split(";") if s.strip()]
+
+
+@pytest.fixture(scope="session")
+def ask(demo_state, tmp_path_factory):
+    pytest.importorskip("chdb", reason="chdb is not installed here: not run")
+    lines = tmp_path_factory.mktemp("click") / "all.jsonl"
+    lines.write_text("".join(f.read_text() for f in sorted((demo_state / "audit").glob("*.jsonl"))))
+
+    def run(*queries):
+        told = json.dumps([statements("schema.sql"), str(lines), queries])
+        done = subprocess.run(
+            [sys.executable, "-c", RUN], input=told, capture_output=True, text=True, timeout=100, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    run.records = [json.loads(line) for line in lines.read_text().splitlines()]
+    run.examples = statements("queries.sql")
+    return run
