@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 
 import click
 
+from audit.escape import terminal as plain
+from classifiers.effects import OpaqueReason
+from classifiers.knowledge.arguments import find_sub
 from classifiers.knowledge.compile import compile_file
 from classifiers.knowledge.examples import differences, examples_in
 from classifiers.knowledge.index import compile_all, knowledge, sources
+from classifiers.knowledge.told import told
+from classifiers.shell import classify_shell
 from classifiers.strict_yaml import StrictYamlError
 
 
@@ -55,3 +62,36 @@ def where(program: str) -> None:
         click.echo(f"{program}: not known")
         raise SystemExit(1)
     click.echo(f"classifiers/commands/{node.file}:{node.line}")
+
+
+@COMMAND.command()
+@click.argument("program")
+@click.argument("subcommands", nargs=-1)
+def show(program: str, subcommands: tuple[str, ...]) -> None:
+    """What is known of PROGRAM (and of one of its SUBCOMMANDS): where it is described, effects, operands, options."""
+    node = knowledge().lookup(program)
+    for word in subcommands:
+        node = find_sub(node, word) if node is not None else None
+    if node is None:
+        click.echo(f"{' '.join((program, *subcommands))}: not known")
+        raise SystemExit(1)
+    for line in told(node):
+        click.echo(line)
+
+
+@COMMAND.command()
+@click.argument("corpora", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--most", default=30, show_default=True, help="How many unknown programs to list.")
+def coverage(corpora: tuple[Path, ...], most: int) -> None:
+    """How many commands of CORPORA (JSON lines with "command") are read completely; which programs are missing."""
+    total, complete, missing = 0, 0, Counter[str]()
+    for file in sorted(f for given in corpora for f in (given.rglob("*.jsonl") if given.is_dir() else [given])):
+        for line in file.read_text("utf-8").splitlines():
+            item = json.loads(line)
+            if item.get("shell", "bash") == "bash" and isinstance(item.get("command"), str):
+                action = classify_shell(item["command"])
+                total, complete = total + 1, complete + action.complete
+                missing.update({o.text for o in action.opaque if o.reason is OpaqueReason.UNKNOWN_EXECUTABLE})
+    click.echo(f"{complete} of {total} commands complete ({100 * complete / max(total, 1):.1f} %)")
+    for program, count in missing.most_common(most):
+        click.echo(f"{count:6}  {plain(program)}")
