@@ -36,6 +36,8 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
     if target is not None and not ev.known(target):
         if told.action is Verb.READ and target in ev.mark_streams and ev.unknowns.reveal(target)[:2] == "<(":
             return None  # a pipe from a command whose own effects are told
+        if ev.unknowns.reveal(target)[:2] == ">(" and told.action in {Verb.MODIFY, Verb.CREATE}:
+            return None  # and a pipe into one
         raw, target = ev.unknowns.reveal(target), None
     is_path = told.domain in _PATHS
     if is_path and target is not None:
