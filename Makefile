@@ -23,7 +23,7 @@ test: $(STAMP)
 	$(BIN)/pytest -n 2
 
 test-faults: $(STAMP)
-	$(BIN)/pytest -m faults -p no:xdist --timeout 300
+	$(BIN)/pytest -m "faults and not slow" -p no:xdist --timeout 300
 
 # Opt-in: four real agents, three frameworks and the vendors' own clients (1.1 GB of node_modules the first time).
 test-agents: $(STAMP)
