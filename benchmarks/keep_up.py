@@ -13,36 +13,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from aiohttp import ClientSession, TCPConnector, web
+from aiohttp import ClientSession, TCPConnector
 
 from benchmarks.analyzer import EVERY_S
 from benchmarks.assembly import history
-from benchmarks.record_latency import stream
+from benchmarks.record_latency import serve_model
 from proxy.config import build
 from proxy.instance import Instance, read_records
 from proxy.status import read_pids
 
 LAG_MS = 1_000.0
-
-
-async def serve_model() -> tuple[web.AppRunner, str]:
-    async def model(request: web.Request) -> web.StreamResponse:
-        async for _ in request.content.iter_any():
-            pass
-        head, rest = stream(request.headers["x-call"])
-        answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await answer.prepare(request)
-        await answer.write(head)
-        await asyncio.sleep(0.02)
-        await answer.write(rest)
-        return answer
-
-    app = web.Application(client_max_size=8 << 20)
-    app.router.add_post("/v1/messages", model)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
 
 
 async def session(

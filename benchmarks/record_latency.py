@@ -45,9 +45,12 @@ def stream(call: str) -> tuple[bytes, bytes]:
     return b"".join(parts[:4]), b"".join(parts[4:])
 
 
-async def measure(calls: int) -> None:
+async def serve_model() -> tuple[web.AppRunner, str]:
+    """A model that answers each request with the call its ``x-call`` names. The runner, and the address to send to."""
+
     async def model(request: web.Request) -> web.StreamResponse:
-        await request.read()
+        async for _ in request.content.iter_any():
+            pass
         head, rest = stream(request.headers["x-call"])
         answer = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await answer.prepare(request)
@@ -61,7 +64,11 @@ async def measure(calls: int) -> None:
     runner = web.AppRunner(app)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    upstream = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+
+async def measure(calls: int) -> None:
+    runner, upstream = await serve_model()
     closed: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as state:
         config = build(
