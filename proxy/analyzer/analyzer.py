@@ -6,6 +6,7 @@ In: ``SpoolEvent`` values and messages of the control process. Out: records, thr
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from audit import record
@@ -37,6 +38,7 @@ from proxy.spool.events import (
 )
 
 Id = tuple[str, int]
+NOT_MET = sys.maxsize  # a generation no life reaches: finished by an earlier life, its beginning not read again yet
 
 
 class Analyzer:
@@ -89,7 +91,10 @@ class Analyzer:
 
     def _opened(self, event: Opened) -> None:
         key = (event.writer, event.exchange)
-        if key in self.settled or key in self.open:
+        if key in self.settled:
+            self.settled[key] = min(self.settled[key], self.generation)
+            return
+        if key in self.open:
             return
         meta = event.meta
         peer = (meta.get("peer") or {}).get("addr")

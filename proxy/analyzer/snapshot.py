@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from proxy.analyzer.analyzer import Analyzer, Id
+from proxy.analyzer.analyzer import NOT_MET, Analyzer, Id
 from proxy.analyzer.frozen import Freezer, thaw
 
 VERSION = 2
@@ -125,7 +125,7 @@ def load_snapshot(path: Path) -> dict[str, Any] | None:
 def resume(analyzer: Analyzer, state: dict[str, Any]) -> None:
     """Take up where the snapshot stands."""
     desk = analyzer.desk
-    analyzer.settled, analyzer.resume = dict.fromkeys(state["settled"], 0), dict(state["open"])
+    analyzer.settled, analyzer.resume = dict.fromkeys(state["settled"], NOT_MET), dict(state["open"])
     book = state["book"]
     book.idle_s, book.launch = desk.book.idle_s, desk.book.launch
     desk.book = book

@@ -190,3 +190,28 @@ def test_gaps_and_refusals_beside_an_open_exchange_are_written_once(make_bench, 
     again.read(second, len(events))
     assert (len(first.log.of("gap")), len(first.log.of("refusal")), len(first.log.of("action"))) == (1, 1, 1)
     assert second.desk.metrics.total("onlooker_exchanges_gap_total") == 3
+
+
+def test_what_an_earlier_life_finished_is_counted_once_though_snapshots_are_taken_before_it_is_met_again(
+    make_bench, wire, tmp_path
+):
+    events = traffic(wire)
+    first, spool = make_bench(), Spool(events)
+    keeper = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=lambda: 0))
+    keeper.begin(spool.checkpoint())
+    ended = len(events) - 1  # the second exchange still lacks its end, the first and the third are finished
+    spool.read(first, ended)
+    keeper.save(first.analyzer, spool, {})
+
+    second, again = make_bench(first.log), Spool(events)
+    state = load_snapshot(tmp_path / "snapshot")
+    resume(second.analyzer, state)
+    again.at = state["tail"]["at"]
+    later = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=lambda: 0))
+    later.begin(again.checkpoint(), second.analyzer)
+    second.desk.writer.remember(first.log.records)
+    later.save(second.analyzer, again, {})
+    again.read(second, len(events))
+    later.save(second.analyzer, again, {})
+    assert second.desk.metrics.total("onlooker_exchanges_recorded_total") == 3
+    assert second.analyzer.settled == {}
