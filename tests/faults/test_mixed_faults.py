@@ -318,7 +318,6 @@ def test_fifty_clients_of_every_kind_are_counted_exactly(served):
     assert not served.spool.exists()
 
 
-@pytest.mark.slow  # by hand: after kills the recorded counter can count an exchange twice (docs/promises.md)
 def test_any_process_killed_or_stopped_under_fifty_clients(served):
     chance = random.Random(SEED)
     hits = Counter()
