@@ -8,6 +8,7 @@ the spool holds the traffic meanwhile, and what does not fit there becomes a gap
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from audit.segment import LogUnwritableError
 from proxy.metrics import Metrics
 
 RETRY_S = 0.2
+LAST_TRIES_S = 1.0
 Source = tuple[str, int | str, int]
 
 
@@ -37,6 +39,7 @@ class RecordWriter:
         self._stopping = stopping or threading.Event()
         self._known: OrderedDict[Source, str] = OrderedDict()
         self.unwritable: str | None = None
+        self._last_try = 0.0
         self.skipped = 0
         self.caught_up = False
         self.while_waiting: Callable[[], None] = lambda: None  # says so outside, tells the watchdog we are alive
@@ -69,9 +72,20 @@ class RecordWriter:
                 self.unwritable = str(error)
                 self._metrics.inc("onlooker_log_write_errors_total")
                 self.while_waiting()
-                if self._stopping.wait(RETRY_S):
+                if self._out_of_time():
                     raise LogClosedError from error
                 continue
             self.unwritable = None
             self._metrics.inc("onlooker_records_written_total", kind=record["kind"])
             return identity
+
+    def _out_of_time(self) -> bool:
+        """Waits for the next try. True once the process has been stopping for ``LAST_TRIES_S``: room may come late."""
+        if not self._stopping.wait(RETRY_S):
+            return False
+        now = time.monotonic()
+        self._last_try = self._last_try or now + LAST_TRIES_S
+        if now >= self._last_try:
+            return True
+        time.sleep(RETRY_S)
+        return False
