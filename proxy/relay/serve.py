@@ -28,12 +28,13 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from proxy.folders import private_directory
 from proxy.relay.core import DRAIN_S, HEAD_S, Relay
 from proxy.relay.counters import Slot
 from proxy.relay.dial import CONNECT_S
 from proxy.relay.listener import Listener
 from proxy.relay.secrets import install_key
-from proxy.spool.writer import Writer, private_directory
+from proxy.spool.writer import Writer
 
 ORPHAN_S = 30.0
 

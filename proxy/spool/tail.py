@@ -18,11 +18,11 @@ from pathlib import Path
 from struct import Struct
 from typing import Any
 
+from proxy.folders import private_directory
 from proxy.spool import format as fmt
 from proxy.spool.capture import Capture
 from proxy.spool.events import SpoolEvent
 from proxy.spool.wake import Wake
-from proxy.spool.writer import private_directory
 
 BATCH_BYTES = 512 << 10  # per poll and writer: what a reader has in hand between two snapshots of its state
 READ_BYTES = 8 << 20  # when not one entry fits in a batch; an entry is at most half of it

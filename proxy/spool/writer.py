@@ -19,6 +19,7 @@ from pathlib import Path
 from struct import Struct
 from zlib import crc32
 
+from proxy.folders import private_directory
 from proxy.spool import format as fmt
 from proxy.spool.wake import Wake
 
@@ -60,22 +61,6 @@ class Missing:
 
     def any(self) -> bool:
         return bool(self.exchanges or self.bytes_in or self.bytes_out)
-
-
-def private_directory(path: Path) -> Path:
-    """``path`` as a directory of ours, mode 0700. PermissionError with one sentence when it is somebody else's."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    info = path.lstat()
-    above = path.parent.stat()
-    if above.st_uid not in {0, os.geteuid()} or (above.st_mode & 0o022 and not above.st_mode & 0o1000):
-        raise PermissionError(f"{path.parent}: others can replace what is in it; no spool is made there")
-    if path.is_symlink() or info.st_uid != os.geteuid():
-        raise PermissionError(f"{path}: expected a directory of this user with mode 0700, no link")
-    if info.st_mode & 0o077:
-        raise PermissionError(
-            f"{path}: open to others (mode {info.st_mode & 0o777:o}); expected mode 0700: chmod 700 it"
-        )
-    return path
 
 
 def open_section(meta: dict[str, object]) -> bytes:

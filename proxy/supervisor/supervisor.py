@@ -19,10 +19,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from proxy.folders import private_directory
 from proxy.relay.counters import create
 from proxy.relay.routes import RouteError, route
 from proxy.spawn import command
-from proxy.spool.writer import private_directory
 from proxy.supervisor.part import Part
 from proxy.supervisor.sockets import bind, shown
 

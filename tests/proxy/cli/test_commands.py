@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from proxy.cli import Folder, cli
 from proxy.config import build
+from proxy.folders import private_directory
 from proxy.instance import supervisor_config
-from proxy.spool.writer import private_directory
 
 
 def onlooker(*args, **env):

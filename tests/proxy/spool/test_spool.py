@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from proxy.exchange import Ending, Side
+from proxy.folders import private_directory
 from proxy.spool import format as fmt
 from proxy.spool.events import BodyEnded, BodySeen, ClockStepped, Dropped, Ended, HeadSeen, Opened, Refused
 from proxy.spool.tail import SpoolTail
-from proxy.spool.writer import Writer, open_section, private_directory
+from proxy.spool.writer import Writer, open_section
 
 REQUEST = b"POST /v1 HTTP/1.1\r\nHost: api.example\r\nContent-Length: 5\r\n\r\n"
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n"
