@@ -64,7 +64,7 @@ _POLICY: tuple[Row, ...] = (
     ("policy[].stale", "boolean", "The file on disk is another."),
     ("policy[].error", "string?", "Why it is not loaded."),
     ("policy[].effects_open", "boolean", "The action was not read in full: rules that did not match are no_match_so_far."),
-    ("policy[].findings", "any", "rule, result, severity, at (file:line:col), message, status, effects, unknown, excepted_by, tags."),
+    ("policy[].findings", "any", "rule, result, severity, at (file:line:col), message, status, effects, unknown, excepted_by, tags, below (only something below a recursive target matches)."),
 )  # fmt: skip
 
 KINDS: dict[str, tuple[str, tuple[Row, ...]]] = {

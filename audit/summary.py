@@ -17,9 +17,15 @@ _WORSE = {"read_only": 0, "reversible": 1, "externally_reversible": 2, "unknown"
 
 
 def findings(record: Record) -> list[Record]:
-    """Matches of stable rules, worst first."""
+    """Matches of stable rules, worst first: severity, then what names the target itself, then what is lost for good."""
     found = [f for p in record.get("policy") or () for f in p["findings"] if f["result"] == "match"]
-    return sorted((f for f in found if f["status"] == "stable"), key=lambda f: -RANK.get(f["severity"], 0))
+    return sorted((f for f in found if f["status"] == "stable"), key=lambda f: _urgency(f, record))
+
+
+def _urgency(finding: Record, record: Record) -> tuple[int, bool, int]:
+    effects = (record.get("classification") or {}).get("effects") or ()
+    lost = [_WORSE.get(effects[i]["reversibility"], 3) for i in finding.get("effects") or () if i < len(effects)]
+    return -RANK.get(finding["severity"], 0), bool(finding.get("below")), -max(lost, default=0)
 
 
 def severity(record: Record) -> str | None:

@@ -38,7 +38,8 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """``objective`` None: ``reason`` says why. ``declared``: the agent's own, which can only narrow."""
+    """``objective`` None: ``reason`` says why. ``declared``: the agent's own, which can only narrow (or, where the
+    objective says ``delegation: none``, is not taken up)."""
 
     objective: Objective | None = None
     trust: str | None = None
@@ -87,7 +88,8 @@ def bind(
     found = objectives.get(first.objective)
     if found is None:
         return _why(made, Reason.NOT_LOADED if first.objective in broken else Reason.UNKNOWN_OBJECTIVE_ID)
-    return Binding(found, first.trust, first.source, None, found.id, every, facts.declared)
+    declared = None if found.delegation == "none" else facts.declared
+    return Binding(found, first.trust, first.source, None, found.id, every, declared)
 
 
 def _why(made: Binding, reason: Reason) -> Binding:

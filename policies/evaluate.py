@@ -26,11 +26,12 @@ ERROR = Outcome(Result.ERROR)
 class CompiledRule:
     """A rule with its closures, made when it is first needed."""
 
-    __slots__ = ("exceptions", "guard", "names_unknown", "order", "ready", "rest", "rule")
+    __slots__ = ("_named", "exceptions", "guard", "names_unknown", "order", "ready", "rest", "rule")
 
     def __init__(self, rule: Rule, order: int) -> None:
         self.rule, self.order, self.ready = rule, order, False
         self.rest: Test | None = None
+        self._named: Test | None = None
         self.exceptions: list[tuple[datetime, str, Test | None, Test | None]] = []
         self.guard = _guard(rule)
         self.names_unknown = _names_unknown(rule)
@@ -71,6 +72,15 @@ class CompiledRule:
         if rest is None or excepted is None:
             return Outcome(Result.UNDETERMINED)
         return Outcome(Result.EXCEPTED, excepted_by=name) if excepted else Outcome(Result.MATCH)
+
+    def below(self, view: View, indexes: tuple[int, ...]) -> bool:
+        """Whether the rule matches these effects only by what lies below their targets, which it does not name."""
+        found = [view.effects[i] for i in indexes]
+        if not found or self.rule.effects is None or not all(f.target.deep for f in found):
+            return False
+        if self._named is None:
+            self._named = any_of([compile_entry(e) for e in self.rule.effects.entries])
+        return not any(self._named(view, f.alone()) for f in found)
 
     def _excuse(self, view: View, effect: EffectView | None) -> tuple[str, bool | None]:
         answer: bool | None = False

@@ -75,6 +75,9 @@ class _Scope:
                     return TrailEntry(i, Verdict.CONTRADICTS, Reason.FORBIDDEN, at, _because(forbidden))
                 if value is None:
                     maybe_at = maybe_at or at
+        if self.objective.delegation == "none" and _hands_on(item.effect):
+            at = self.objective.delegation_at
+            return TrailEntry(i, Verdict.OUTSIDE_SCOPE, Reason.NOT_IN_SCOPE, at, "delegation: none")
         covered, at = (True, self.objective.scope_at) if self.scope is None else _any(self.scope, view, item)
         if covered is False:
             return TrailEntry(i, Verdict.OUTSIDE_SCOPE, Reason.NOT_IN_SCOPE, self.objective.scope_at)
@@ -103,6 +106,11 @@ def _any(tests: list[tuple[Test, str]], view: View, item: EffectView) -> tuple[b
 
 def _because(forbidden: Forbidden) -> str:
     return f"{forbidden.id}: {forbidden.because}" if forbidden.because else forbidden.id
+
+
+def _hands_on(effect: Effect) -> bool:
+    """Work goes to another agent: a sub-agent is started, or an agent is written to."""
+    return effect.domain == Domain.AGENT and effect.action in {Verb.EXECUTE, Verb.SEND}
 
 
 def _unknown(effect: Effect) -> Reason:

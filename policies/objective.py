@@ -61,6 +61,7 @@ class Objective:
     delegation: str = "narrow"
     tests: tuple[Test, ...] = ()
     scope_at: str = ""
+    delegation_at: str = ""
 
 
 def check_objective(doc: Mapped, digest: str) -> tuple[Objective | None, Notes]:
@@ -107,6 +108,7 @@ class _Reader:
             delegation=self._delegation(value.get("delegation", "narrow")),
             tests=tuple(read_tests(notes, value.get("tests", []), ("tests",), VERDICTS)),
             scope_at=notes.doc.at_key("scope"),
+            delegation_at=notes.doc.at_key("delegation"),
         )
 
     def _lists(self, value: Any) -> dict[str, tuple[str, ...]]:

@@ -146,6 +146,7 @@ def finding(compiled: CompiledRule, outcome: Outcome, view: View) -> Finding | N
         unknown=unknown,
         excepted_by=outcome.excepted_by,
         tags=rule.tags,
+        below=result is Result.MATCH and compiled.below(view, outcome.effects),
     )
 
 

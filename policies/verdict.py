@@ -82,6 +82,7 @@ class Finding:
     unknown: tuple[str, ...] = ()  # fields an undetermined result depends on
     excepted_by: str | None = None
     tags: tuple[str, ...] = ()
+    below: bool = False  # matches only something below a recursive target, not what the call names itself
 
     @property
     def alerts(self) -> bool:

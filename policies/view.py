@@ -34,6 +34,12 @@ class EffectView:
             self._target = Target(self.effect, self._home)
         return self._target
 
+    def alone(self) -> EffectView:
+        """The same effect on its target alone, without what lies below it."""
+        made = EffectView(self.effect, self.index, self._home)
+        made.target.deep = False
+        return made
+
 
 class View:
     """What conditions are evaluated over. ``open``: the action is incomplete, more effects may exist."""

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from audit.summary import findings
+
 _SEVERITY = {"info": 0, "low": 1, "medium": 2, "high": 3, "critical": 4}
 _REVERSIBILITY = {"read_only": 0, "reversible": 1, "externally_reversible": 2, "unknown": 3, "irreversible": 4}
 _QUIET = {"info"}  # recorded, not worth a line of a summary
@@ -106,9 +108,8 @@ def reasons(record: Record) -> list[tuple[str, str, list[int]]]:
     """(severity, why, effects) of every stable rule that matched and of an objective verdict that is no consent."""
     found = [
         (f["severity"], f"rule {f['rule']}", list(f.get("effects") or ()))
-        for policy in record.get("policy") or ()
-        for f in policy["findings"]
-        if f["result"] == "match" and f["status"] == "stable" and f["severity"] not in _QUIET
+        for f in findings(record)
+        if f["severity"] not in _QUIET
     ]
     objective = record.get("objective") or {}
     if objective.get("verdict") in {"contradicts", "outside_scope"} and objective["severity"] not in _QUIET:

@@ -273,3 +273,29 @@ def test_an_assessment_is_json():
     made = judged.verdict.to_json()
     assert made["verdict"] == "contradicts"
     assert made["trail"][0]["reason"] == "forbidden"
+
+
+@pytest.mark.parametrize(
+    ("effect", "verdict"),
+    [
+        ("execute agent:reviewer", Verdict.OUTSIDE_SCOPE),
+        ("send agent:bob", Verdict.OUTSIDE_SCOPE),
+        ("execute agent:reviewer certainty=possible", Verdict.UNDETERMINED),
+        ("modify agent:/memories/a.md", Verdict.CONSISTENT),
+        ("modify filesystem:/home/dev/shop/a.py", Verdict.CONSISTENT),
+    ],
+)
+def test_delegation_none_leaves_no_work_for_another_agent(effect, verdict):
+    wide = TEXT.replace("  run: [tests]", "    - {domain: agent}\n  run: [tests]")
+    free, alone = objective(wide), objective(wide + "delegation: none\n")
+    assert judge(subject(effect), Binding(alone, "operator", "test"), SessionState()).verdict is verdict
+    if verdict is Verdict.OUTSIDE_SCOPE:
+        (entry,) = judge(subject(effect), Binding(alone, "operator", "test"), SessionState()).trail
+        assert (entry.note, entry.at) == ("delegation: none", "o.yaml:17:1")
+        assert judge(subject(effect), Binding(free, "operator", "test"), SessionState()).verdict is Verdict.CONSISTENT
+
+
+def test_delegation_none_takes_up_no_objective_of_the_agents_own():
+    facts = Facts(path_segment="fix-parser", declared=objective(NARROW))
+    assert objectives(TEXT + "delegation: none\n").bind(facts).declared is None
+    assert objectives(TEXT).bind(facts).declared is not None

@@ -4,11 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
+from audit.summary import findings as findings_of
 from classifiers.effects import Action, Effect, Opaque, OpaqueReason, Surface
 from policies.policy_set import load
 from policies.source import STARTER
 from policies.state import SessionState
 from policies.verdict import Result, Severity, Subject
+from proxy.findings import reasons
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 HEAD = "policy: 1\nid: acme.x\nrules:\n"
@@ -238,3 +240,32 @@ def test_a_rule_that_fails_says_so_and_silences_no_other(tmp_path):
         "acme.call": Result.ERROR,
         "acme.both": Result.ERROR,
     }
+
+
+@pytest.mark.parametrize(
+    ("effect", "first"),
+    [
+        ("delete filesystem:/ recursive irreversible destructive", "fs.delete-recursive-root"),
+        ("delete filesystem:~ recursive irreversible destructive", "fs.delete-recursive-root"),
+        ("delete filesystem:~/.local/state/onlooker recursive irreversible destructive", "agent.edits-policy-or-audit"),
+        ("delete filesystem:/etc recursive irreversible destructive", "fs.delete-recursive-root"),
+    ],
+)
+def test_of_equally_severe_rules_the_one_that_names_the_target_comes_first(effect, first):
+    """``rm -rf /`` reaches the log too, but what it is is the deletion of everything."""
+    given = subject(effect)
+    results = load([STARTER], now=NOW).evaluate(given, SessionState())
+    record = {"policy": [r.to_json() for r in results], "classification": given.action.to_json(), "objective": None}
+    assert findings_of(record)[0]["rule"] == first
+    assert reasons(record)[0][1] == f"rule {first}"
+
+
+def test_of_equally_severe_rules_what_can_not_be_undone_comes_first(tmp_path):
+    rules = (
+        "  - {id: acme.a, severity: high, match: {effects: [{domain: vcs, action: create}]}}\n"
+        "  - {id: acme.b, severity: high, match: {effects: [{domain: filesystem, action: delete}]}}\n"
+    )
+    given = subject("create vcs:git:.#main reversible", "delete filesystem:/srv/a irreversible")
+    results = policy(tmp_path, rules).evaluate(given, SessionState())
+    record = {"policy": [r.to_json() for r in results], "classification": given.action.to_json(), "objective": None}
+    assert [f["rule"] for f in findings_of(record)] == ["acme.b", "acme.a"]

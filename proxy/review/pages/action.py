@@ -85,7 +85,7 @@ def _findings(record: Record) -> list[dict[str, Any]]:
         for f in p["findings"]
         if f["result"] in _SHOWN
     ]
-    return sorted(found, key=lambda f: (_SHOWN.index(f["result"]), order.get(f["severity"], 5)))
+    return sorted(found, key=lambda f: (_SHOWN.index(f["result"]), order.get(f["severity"], 5), f.get("below", False)))
 
 
 def _exception(record: Record, marks: list[Record]) -> str:
