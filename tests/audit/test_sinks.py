@@ -24,6 +24,7 @@ from audit.files import segments
 from audit.segment_reader import lines_of
 from audit.sink_runner import SinkRunner, open_sinks
 from audit.sinks import TAKEN, SinkError, read_options, secret
+from audit.sinks.clickhouse import SINK as CLICKHOUSE
 from audit.sinks.nats import SINK as NATS
 from audit.sinks.ocsf import SINK as OCSF
 from audit.sinks.otlp import SINK as OTLP
@@ -82,7 +83,7 @@ def run_until(folder, sinks, done, timeout_s=30):
 
 def test_every_sink_is_found_and_says_its_options():
     found = {s.name for s in discover("audit.sinks", "SINK")}
-    assert found == {"stdout", "otlp", "syslog", "webhook", "parquet", "ocsf", "nats"}
+    assert found == {"stdout", "otlp", "syslog", "webhook", "parquet", "ocsf", "nats", "clickhouse"}
 
 
 @pytest.mark.parametrize(
@@ -97,6 +98,8 @@ def test_every_sink_is_found_and_says_its_options():
         (WEBHOOK, {"url": "x"}, "expected https://host/path"),
         (WEBHOOK, {"url": "https://h.example/x"}, "secret is missing"),
         (WEBHOOK, {"url": "https://h.example/x", "secret": "s", "severity": "bad"}, "severity is 'bad'"),
+        (CLICKHOUSE, {"url": "clickhouse:9000"}, "expected http(s)://host[:port]"),
+        (CLICKHOUSE, {"url": "http://h", "table": "x; DROP TABLE y"}, "expected name or database.name"),
         (STDOUT, {"style": "loud"}, "expected auto, json or console"),
     ],
 )
@@ -106,7 +109,7 @@ def test_a_wrong_option_is_named(tmp_path, sink, options, said):
 
 
 def test_an_unknown_sink_is_named(tmp_path):
-    with pytest.raises(ValueError, match="unknown sink 'carrier-pigeon'; expected nats, ocsf, otlp"):
+    with pytest.raises(ValueError, match="unknown sink 'carrier-pigeon'; expected clickhouse, nats, ocsf, otlp"):
         open_sinks([{"carrier-pigeon": {}}], tmp_path)
 
 
@@ -462,6 +465,29 @@ def test_a_webhook_is_silent_below_its_severity(folder):
 def test_a_webhook_that_refuses_is_counted(folder):
     server, _ = hook([410])
     sink = WEBHOOK.open({"url": f"http://127.0.0.1:{server.server_address[1]}/", "secret": "s"}, folder)
+    assert sink.send(written(folder)).rejected == len(written(folder))
+    stop(server)
+
+
+# -- clickhouse
+
+
+def test_clickhouse_gets_the_lines_of_the_log_and_waits_for_its_table(folder):
+    server, got = hook([404, 503])  # the table is not there yet, the server is busy
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    sink = CLICKHOUSE.open({"url": url, "user": "writer", "password": "pw"}, folder)
+    lines = [line for f in sorted(folder.glob("*.jsonl")) for line in f.read_bytes().splitlines()]
+    run_until(folder, {"clickhouse": sink}, lambda r: r.status["clickhouse"].sent >= len(lines))
+    stop(server)
+    headers, body = got[-1]
+    assert len(got) == 3
+    assert body.splitlines() == lines
+    assert (headers["x-clickhouse-user"], headers["x-clickhouse-key"]) == ("writer", "pw")
+
+
+def test_rows_clickhouse_refuses_are_counted(folder):
+    server, _ = hook([400])
+    sink = CLICKHOUSE.open({"url": f"http://127.0.0.1:{server.server_address[1]}"}, folder)
     assert sink.send(written(folder)).rejected == len(written(folder))
     stop(server)
 

@@ -150,10 +150,10 @@ def demo_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tool() -> Callable[[str], str]:
-    """The path of a program, or a skip that says it was not run."""
+    """The path of a program (this environment's first), or a skip that says it was not run."""
 
     def find(name: str) -> str:
-        found = shutil.which(name)
+        found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
         if found is None:
             pytest.skip(f"{name} is not installed here: not run")
         return found
@@ -169,6 +169,14 @@ def started() -> Any:
 @pytest.fixture(scope="session")
 def hook() -> Iterator[Hook]:
     made = Hook()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def model() -> Iterator[Hook]:
+    """A model that always asks for one harmless command."""
+    made = Hook(answer("ls -la"))
     yield made
     made.close()
 

@@ -78,3 +78,14 @@ def test_systemd_accepts_the_unit(tool, tmp_path):
     path = tmp_path / "onlooker.service"
     path.write_text(unit)
     run(analyze, "verify", "--man=no", str(path))
+
+
+def test_hadolint_finds_nothing_wrong_with_the_dockerfile(tool):
+    run(tool("hadolint"), "Dockerfile")
+
+
+def test_yamllint_finds_nothing_wrong(tool):
+    rules = "{extends: default, rules: {line-length: {max: 200}, document-start: disable, braces: disable, brackets: disable, comments: disable, indentation: {indent-sequences: whatever}, commas: disable, key-ordering: disable, truthy: {check-keys: false}}}"
+    files = [str(p) for p in sorted(DEPLOY.rglob("*.y*ml")) if "templates" not in p.parts]
+    assert files
+    run(tool("yamllint"), "--strict", "-d", rules, *files)

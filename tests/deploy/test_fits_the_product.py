@@ -39,7 +39,7 @@ def test_the_unit_starts_serve_with_flags_it_has():
 def test_onlooker_itself_loads_the_composed_configuration():
     config = build(DEPLOY / "compose/onlooker.yaml", {"allow_remote": True})
     assert (config.listen, config.control, config.state) == ("0.0.0.0:8790", "127.0.0.1:8791", "/state")
-    assert [list(sink) for sink in config.sinks] == [["stdout"], ["otlp"]]
+    assert [list(sink) for sink in config.sinks] == [["stdout"], ["otlp"], ["clickhouse"]]
 
 
 def test_a_live_instance_exports_every_metric_an_alert_names(served):
