@@ -97,14 +97,15 @@ class Analyzer:
         if key in self.open:
             return
         meta = event.meta
-        peer = (meta.get("peer") or {}).get("addr")
+        said = meta.get("peer") or {}
+        peer = said.get("addr")
         exchange = Exchange(
             id=f"{event.writer}/{event.exchange}",
             upstream=str(meta.get("upstream") or ""),
             route=str(meta.get("route") or ""),
             objective_segment=meta.get("objective"),
             connection=f"{event.writer}/{meta.get('connection', '')}",
-            peer={"addr": peer, "uid": None, "pid": None, "exe": None} if peer else None,
+            peer={"addr": peer, "uid": None, "pid": None, "exe": None, **said} if said else None,
             started_ns=int(meta.get("wall_ns") or 0),
             pipe=meta.get("mode") == "stdio",
         )

@@ -23,7 +23,7 @@ from proxy.analyzer.readings import read_in_all_ways
 from proxy.analyzer.schema import checked_against_schema
 from proxy.analyzer.tracked import Tracked, shown_again
 from proxy.sessions.calls import KnownCall, arguments_digest, call_key
-from proxy.sessions.legs import Sight, leg_of
+from proxy.sessions.legs import Place, Sight, leg_of
 
 CLASSIFIER = "onlooker/1"
 
@@ -64,8 +64,19 @@ def _seen_before(desk: Desk, tracked: Tracked, call: ToolCall) -> tuple[KnownCal
         earlier = session.calls.latest(call.id)
         if earlier is not None and earlier.name == call.name:
             return earlier, "history", "strong"
-    sight: Sight | None = desk.book.legs.match(call, tracked.wall_s, tracked.trace())
+    legs, place = desk.book.legs, seen_at(desk, tracked)
+    legs.note(call, tracked.wall_s, place)
+    sight: Sight | None = legs.match(call, tracked.wall_s, tracked.trace(), place)
     return (sight.call, sight.by, sight.strength) if sight else None
+
+
+def seen_at(desk: Desk, tracked: Tracked) -> Place:
+    """The session and the process behind it: what `run` started is one caller, else the peer whose pid is known."""
+    session, peer = tracked.session, tracked.exchange.peer or {}
+    assert session is not None
+    pid = peer.get("pid")
+    caller = "launch" if desk.config.launch is not None else None if pid is None else f"pid {pid}"
+    return Place(session.id, caller, session.strength == "weak")
 
 
 # Wires that show the same object again by design: polling, and producers that emit an approved call anew.
@@ -170,7 +181,7 @@ def _remember(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, iden
     )
     session.calls.add(known)
     if call.complete:
-        desk.book.legs.add(call, known, session.id, tracked.trace())
+        desk.book.legs.add(call, known, tracked.trace(), seen_at(desk, tracked))
     if action.cwd_after and call.executed_by == "client" and tracked.identity.shell_keeps_cwd:
         session.cwd.moved(action.cwd_after)
 

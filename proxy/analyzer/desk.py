@@ -63,10 +63,10 @@ class Desk:
             return None
 
     def look_up_peer(self, tracked: Tracked) -> None:
-        """Fill in uid, pid and program of the caller as soon as they are known."""
+        """Fill in uid, pid and program of the caller as soon as they are known; only the uid is waited for."""
         peer = tracked.exchange.peer
-        if peer is not None and peer.get("uid") is None:
-            tracked.exchange.peer = self.peers.get(peer["addr"])
+        if peer is not None and peer.get("addr") and None in (peer.get("uid"), peer.get("pid")):
+            tracked.exchange.peer = self.peers.get(peer["addr"], 0.05 if peer.get("uid") is None else 0.0)
 
     def note_lag(self, mono_ns: int) -> None:
         """A call whose last byte was relayed at ``mono_ns`` has its record now."""

@@ -120,7 +120,9 @@ class Capture:
         if self._exchange:
             writer.end(self._exchange, "complete", "")
         self._exchange, self._bytes = self._exchange + 1, 0
-        meta: dict[str, object] = {"mode": "stdio", "listener": "stdio", "route": self._name, "connection": os.getpid()}
+        peer = {"addr": "stdio", "pid": os.getppid(), "uid": os.getuid()}
+        place: dict[str, object] = {"listener": "stdio", "route": self._name, "connection": os.getpid(), "peer": peer}
+        meta = {"mode": "stdio", **place}
         writer.add_head(self._exchange, fmt.OPEN | fmt.HEAD, open_section(meta), b"", 0, b"")
 
     def _give_up(self, error: Exception) -> None:

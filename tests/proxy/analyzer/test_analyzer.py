@@ -129,27 +129,37 @@ def test_an_idle_session_ends_and_its_next_call_starts_another(bench, wire):
     assert [r["event"] for r in bench.log.of("session")] == ["start", "end", "start"]
 
 
-def test_a_tool_servers_sight_of_the_models_call_is_no_second_action(bench, wire):
-    import json
+READ_A = {"name": "read_file", "arguments": {"path": "/a"}}
+SERVED = b'{"jsonrpc": "2.0", "id": 4, "result": {"content": [{"type": "text", "text": "x"}]}}'
 
-    bench.feed(wire.exchange(1, ask(USER), wire.tool("mcp__files__read_file", {"path": "/a"}, "toolu_0000000001")))
-    call = {
-        "jsonrpc": "2.0",
-        "id": 4,
-        "method": "tools/call",
-        "params": {"name": "read_file", "arguments": {"path": "/a"}},
-    }
-    answer = {"jsonrpc": "2.0", "id": 4, "result": {"content": [{"type": "text", "text": "x"}]}}
+
+def served(wire, pid):
+    """The tool server's request for what the model asked for in exchange 1, by the process ``pid``."""
     headers = ("Mcp-Session-Id: m-1", "MCP-Protocol-Version: 2025-06-18")
-    bench.feed(
-        wire.exchange(
-            2, call, json.dumps(answer).encode(), path="/mcp", headers=headers, content_type="application/json"
-        )
+    call = {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": READ_A}
+    where = {"peer": {"addr": "unix", "pid": pid, "uid": 7}}
+    return wire.exchange(2, call, SERVED, path="/mcp", headers=headers, content_type="application/json", meta=where)
+
+
+def asked(wire):
+    where = {"peer": {"addr": "unix", "pid": 41, "uid": 7}}
+    return wire.exchange(
+        1, ask(USER), wire.tool("mcp__files__read_file", {"path": "/a"}, "toolu_0000000001"), meta=where
     )
+
+
+def test_a_tool_servers_sight_of_the_models_call_is_no_second_action(bench, wire):
+    bench.feed([*asked(wire), *served(wire, 41)])
     (action,), (sighting,) = bench.log.of("action"), bench.log.of("sighting")
     assert (sighting["action"], sighting["leg"], sighting["matched_by"]) == (action["id"], "mcp", "arguments")
     (outcome,) = bench.log.of("outcome")
     assert (outcome["action"], outcome["reported_by"]) == (action["id"], "tool_server")
+
+
+def test_an_equal_call_of_another_process_is_an_action_of_its_own(bench, wire):
+    bench.feed([*asked(wire), *served(wire, 42)])
+    assert [a["session"]["id"] for a in bench.log.of("action")] == ["s-1", "m-1"]
+    assert bench.log.of("sighting") == []
 
 
 def test_a_client_without_ids_is_followed_by_its_history(bench, wire):

@@ -1,8 +1,7 @@
 """A result answers one call, once, however often its history is sent again."""
 
-from classifiers.call import ObservedAt, ToolCall, ToolResult
+from classifiers.call import ToolCall, ToolResult
 from proxy.sessions.calls import MAX_CALLS, CallTable, KnownCall, arguments_digest
-from proxy.sessions.legs import LegTable
 
 
 def known(call_id, name="bash", action="a:1", at=0.0):
@@ -70,55 +69,12 @@ def test_the_table_forgets_its_oldest_calls_and_counts_them():
     assert table.latest("t0") is None
 
 
-def call(name, arguments, call_id=None, at=ObservedAt.MODEL_RESPONSE, **more):
-    return ToolCall(name=name, arguments=arguments, arguments_valid=True, id=call_id, observed_at=at, **more)
+def call(name, arguments):
+    return ToolCall(name=name, arguments=arguments, arguments_valid=True)
 
 
 def test_spacing_and_key_order_do_not_change_what_the_arguments_are():
     assert arguments_digest(call("t", {"a": 1, "b": 2})) == arguments_digest(call("t", {"b": 2, "a": 1}))
-
-
-def add(legs, c, action, session="s"):
-    one = known(c.id, c.name, action)
-    legs.add(c, one, session, None)
-    return one
-
-
-def test_the_tool_servers_sight_joins_the_models_call_by_arguments_within_the_window():
-    legs = LegTable()
-    add(legs, call("mcp__files__read_file", {"path": "/a"}, "toolu_12345678"), "a:1")
-    seen = legs.match(call("read_file", {"path": "/a"}, 3, ObservedAt.MCP_REQUEST), 5.0, None)
-    assert seen is not None
-    assert (seen.call.action, seen.by, seen.strength) == ("a:1", "arguments", "inferred")
-
-
-def test_two_equal_calls_of_the_model_take_one_sight_each():
-    legs = LegTable()
-    add(legs, call("mcp__f__r", {"p": 1}, "toolu_11111111"), "a:1")
-    add(legs, call("mcp__f__r", {"p": 1}, "toolu_22222222"), "a:2")
-    mcp = call("r", {"p": 1}, 1, ObservedAt.MCP_REQUEST)
-    seen = [legs.match(mcp, 1.0, None), legs.match(mcp, 1.0, None), legs.match(mcp, 1.0, None)]
-    assert [s and s.call.action for s in seen] == ["a:1", "a:2", None]
-
-
-def test_a_hook_with_the_models_id_is_a_strong_sight():
-    legs = LegTable()
-    add(legs, call("Bash", {"command": "ls"}, "toolu_12345678"), "a:1")
-    seen = legs.match(call("Bash", {"command": "ls -la"}, "toolu_12345678", ObservedAt.HOOK), 1.0, None)
-    assert seen is not None
-    assert (seen.by, seen.strength) == ("id", "strong")
-
-
-def test_the_same_leg_again_is_a_new_call():
-    legs = LegTable()
-    add(legs, call("Bash", {"command": "ls"}, "toolu_12345678"), "a:1")
-    assert legs.match(call("Bash", {"command": "ls"}, "toolu_87654321"), 1.0, None) is None
-
-
-def test_after_the_window_equal_arguments_are_a_coincidence():
-    legs = LegTable()
-    add(legs, call("mcp__f__r", {"p": 1}), "a:1")
-    assert legs.match(call("r", {"p": 1}, 1, ObservedAt.MCP_REQUEST), 500.0, None) is None
 
 
 def test_an_id_the_client_made_up_answers_the_call_that_came_without_one():
