@@ -140,7 +140,7 @@ KINDS: dict[str, tuple[str, tuple[Row, ...]]] = {
     "attestation": ("A statement by a named party, kept as said.", (("attestation", "object", "statement, by, detail."),)),
     "policy_loaded": (
         "What is in force from here on.",
-        (("policies", "any", "id, version, hash, …"), ("objectives", "any", "id, hash, …")),
+        (("policies", "any", "id, version, hash, bundle, …"), ("objectives", "any", "id, hash, …")),
     ),
     "policy_reload_failed": ("A file was refused, the last good one stays.", (("reload", "object", "file, errors, active_hash."),)),
     "analysis_failed": (

@@ -1,7 +1,7 @@
 """Signed bundles of policies: a folder, a manifest with a hash of each file, an Ed25519 signature over the manifest.
 
-In: a folder, trusted public keys, the last revision in force, the time. Out: ``Bundle`` (id, revision, policy files),
-or ``BundleError`` with one sentence. ``manifest.json`` holds ``{"bundle": 1, "id", "revision", "not_before",
+In: a folder, trusted public keys, the revisions in force, the time. Out: ``Bundle`` (id, revision, policy files), or
+``BundleError`` with one sentence. ``manifest.json`` holds ``{"bundle": 1, "id", "revision", "not_before",
 "not_after", "files": {path: sha256}}``; ``manifest.sig`` the key's id and the base64 signature of its exact bytes.
 
 Where trust is required an unsigned folder is refused: taking the signature away must not be a way in. Revisions never
@@ -29,17 +29,26 @@ MAX_MANIFEST = 1 << 20
 
 
 class BundleError(ValueError):
-    """The bundle is not to be used; the message says why."""
+    """The bundle is not to be used; the message says why. ``again``: when it could be otherwise by itself."""
+
+    def __init__(self, why: str, again: datetime | None = None) -> None:
+        super().__init__(why)
+        self.again = again
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """``signed_by``: id of the key, None for an unsigned folder where trust is not required."""
+    """``signed_by``: id of the key, None for an unsigned folder where trust is not required.
+
+    ``digests``: SHA-256 (hex) of every listed file, to be held against the bytes that are read afterwards.
+    """
 
     id: str
     revision: int
     files: tuple[Path, ...]
     signed_by: str | None
+    digests: Mapping[Path, str] = field(default_factory=dict)
+    until: datetime | None = None
 
 
 def key_id(key: Ed25519PublicKey) -> str:
@@ -52,22 +61,25 @@ def read(
     keys: Mapping[str, Ed25519PublicKey],
     now: datetime,
     *,
-    last_revision: int = 0,
+    revisions: Mapping[str, int] | None = None,
     required: bool = True,
 ) -> Bundle:
-    """Verify and open a bundle. Raises BundleError. ``required`` False lets an unsigned folder through, unsigned."""
+    """Verify and open a bundle. Raises BundleError. ``revisions``: bundle id -> the highest that was in force.
+
+    ``required`` False lets an unsigned folder through, unsigned.
+    """
     raw = _bytes(folder / MANIFEST)
     signed_by = _verified(folder, raw, keys, required=required)
     manifest = _manifest(raw)
     revision, files = manifest["revision"], manifest["files"]
-    if revision < last_revision:
-        raise BundleError(
-            f"revision {revision} is older than {last_revision}, which was in force; revisions never go down"
-        )
+    last = (revisions or {}).get(manifest["id"], 0)
+    if revision < last:
+        raise BundleError(f"revision {revision} is older than {last}, which was in force; revisions never go down")
     _in_time(manifest, now)
     _same_files(folder, files)
     paths = tuple(folder / name for name in sorted(files) if name.endswith(".yaml"))
-    return Bundle(manifest["id"], revision, paths, signed_by)
+    digests = {folder / name: str(digest) for name, digest in files.items()}
+    return Bundle(manifest["id"], revision, paths, signed_by, digests, instant(manifest.get("not_after")))
 
 
 def _bytes(path: Path) -> bytes:
@@ -119,7 +131,7 @@ def _in_time(manifest: dict[str, Any], now: datetime) -> None:
         if moment is None:
             raise BundleError(f"{MANIFEST}: {key} is no time with an offset")
         if (now < moment) if key == "not_before" else (now >= moment):
-            raise BundleError(f"the bundle {wrong} {manifest[key]}")
+            raise BundleError(f"the bundle {wrong} {manifest[key]}", moment if now < moment else None)
 
 
 def _same_files(folder: Path, files: dict[str, str]) -> None:
@@ -159,24 +171,3 @@ def sign(folder: Path, ident: str, revision: int, key: Ed25519PrivateKey, *, not
     (folder / MANIFEST).write_bytes(raw)
     (folder / SIGNATURE).write_text(f"{name} {base64.b64encode(key.sign(raw)).decode()}\n", "ascii")
     return name
-
-
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """What an installation asks of policies. ``revisions``: bundle folder → the revision last in force."""
-
-    keys: Mapping[str, Ed25519PublicKey]
-    required: bool = True
-    revisions: Mapping[str, int] = field(default_factory=dict)
-
-    def files(self, source: str | Path, now: datetime) -> tuple[str | Path, ...]:
-        """The policy files behind a configured path: of a bundle its own, else the path. Raises BundleError."""
-        folder = Path(source)
-        if str(source).startswith("onlooker:"):
-            return (source,)
-        if not (folder / MANIFEST).is_file():
-            if self.required:
-                raise BundleError("this is no signed bundle, and trust is required")
-            return (source,)
-        last = self.revisions.get(str(source), 0)
-        return read(folder, self.keys, now, last_revision=last, required=self.required).files

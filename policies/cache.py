@@ -72,7 +72,7 @@ def _store(file: Path, made: Gathered) -> None:
         "policy": [policy.id, policy.version, policy.hash, policy.timezone, policy.name, policy.lists],
         "rules": [_plain(r) for r in policy.rules],
         "found": [_plain(d) for d in made.found],
-        "files": [[str(f), _digest(f)] for f in made.files],
+        "files": [[str(f), d] for f, d in zip(made.files, made.digests, strict=True)],
         "folders": [[str(f), _names(f)] for f in made.folders],
     }
     part = file.with_suffix(f".{os.getpid()}")
@@ -128,4 +128,5 @@ def _decode(value: dict[str, Any]) -> Gathered:
     words = {k: tuple(v) for k, v in lists.items()}
     policy = model.Policy(ident, version, digest, timezone, rules, name, words)
     found = [_value(d) for d in value["found"]]
-    return Gathered(policy, found, digest, tuple(Path(f) for f, _ in value["files"]))
+    files, digests = tuple(Path(f) for f, _ in value["files"]), tuple(str(d) for _, d in value["files"])
+    return Gathered(policy, found, digest, files, digests)

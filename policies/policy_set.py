@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from policies.bundle import BundleError, Trust
+from policies.bundle import Bundle
 from policies.cache import load_cached
 from policies.diagnostic import Diagnostic
 from policies.evaluate import Compiled, CompiledRule
@@ -37,6 +37,8 @@ class Loaded:
     stale: bool = False
     found: tuple[Diagnostic, ...] = ()
     files: tuple[Path, ...] = ()
+    bundle: Bundle | None = None
+    again: datetime | None = None  # not loaded, and that could be otherwise by itself from then on
     quiet: PolicyResult = field(init=False, compare=False)  # what an action gets that no rule has anything to say of
 
     def __post_init__(self) -> None:
@@ -67,31 +69,17 @@ class PolicySet:
     def describe(self) -> list[dict[str, Any]]:
         """What a record or a status page says of each policy."""
         keys = ("id", "source", "state", "hash", "error", "stale")
-        return [{k: getattr(p, k) for k in keys} for p in self.policies]
+        return [{**{k: getattr(p, k) for k in keys}, "bundle": bundle_of(p)} for p in self.policies]
 
 
-def load(
-    paths: Iterable[str | Path],
-    *,
-    now: datetime | None = None,
-    cache: Path | None = None,
-    trust: Trust | None = None,
-) -> PolicySet:
-    """Load policies from files, folders of bare rules, signed bundles, or ``onlooker:starter``. Never raises.
+def load(paths: Iterable[str | Path], *, now: datetime | None = None, cache: Path | None = None) -> PolicySet:
+    """Load policies from files, folders of bare rules, or ``onlooker:starter``, whoever wrote them. Never raises.
 
-    ``now`` (default: the clock) decides which exceptions ran out in the lints, and whether a bundle is valid; ``cache``
-    is a folder for checked policies, keyed by the hash of their bytes; with ``trust``, bundles are verified.
+    ``now`` (default: the clock) decides which exceptions ran out in the lints; ``cache`` is a folder for checked
+    policies, keyed by the hash of their bytes. What is to be in force goes through ``policies.trust``.
     """
     moment = now or datetime.now(UTC)
-    return PolicySet(tuple(one for p in paths for one in _load_path(p, moment, cache, trust)))
-
-
-def _load_path(source: str | Path, now: datetime, cache: Path | None, trust: Trust | None) -> list[Loaded]:
-    try:
-        files = (source,) if trust is None else trust.files(source, now)
-    except BundleError as error:
-        return [not_loaded(str(source), f"{source}: {error}")]
-    return [load_one(file, now, cache) for file in files]
+    return PolicySet(tuple(load_one(p, moment, cache) for p in paths))
 
 
 def load_one(source: str | Path, now: datetime, cache: Path | None = None) -> Loaded:
@@ -108,8 +96,14 @@ def loaded(source: str, gathered: Gathered) -> Loaded:
     return Loaded(policy.id, source, Compiled(policy), policy.hash, found=found, files=files)
 
 
-def not_loaded(source: str, error: str) -> Loaded:
-    return Loaded(Path(source).stem, source, None, "", error)
+def bundle_of(loaded: Loaded) -> dict[str, Any] | None:
+    """Which bundle a policy came in, JSON-ready; None: in none."""
+    bundle = loaded.bundle
+    return None if bundle is None else {"id": bundle.id, "revision": bundle.revision, "signed_by": bundle.signed_by}
+
+
+def not_loaded(source: str, error: str, again: datetime | None = None) -> Loaded:
+    return Loaded(Path(source).stem, source, None, "", error, again=again)
 
 
 def _result(loaded: Loaded, subject: Subject, state: SessionState) -> PolicyResult:

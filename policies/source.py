@@ -32,6 +32,7 @@ class Gathered:
     found: list[Diagnostic] = field(default_factory=list)
     hash: str = ""
     files: tuple[Path, ...] = ()
+    digests: tuple[str, ...] = ()  # SHA-256 (hex) of the bytes that were read, one for each of ``files``
     folders: tuple[Path, ...] = ()
 
     @property
@@ -44,6 +45,7 @@ class _Text:
     path: Path
     name: str
     text: str
+    digest: str
     doc: Mapped | None = None
 
 
@@ -66,13 +68,14 @@ class _Reader:
             return
         self.seen.add(path.resolve())
         try:
-            text = path.read_text("utf-8")
+            raw = path.read_bytes()
+            text = raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             where = at if at[0] else (name, 1, 1)
             self.found.append(Diagnostic(*where, "error", "file", f"cannot read {name}: {reason}"))
             return
-        self.document(_Text(path, name, text))
+        self.document(_Text(path, name, text, hashlib.sha256(raw).hexdigest()))
 
     def document(self, entry: _Text) -> None:
         try:
@@ -108,14 +111,15 @@ def gather(source: str | Path, now: datetime) -> Gathered:
 def check_text(text: str, name: str, now: datetime) -> Gathered:
     """The same for text that is in no file yet; what it extends is looked for beside ``name``."""
     reader = _Reader()
-    reader.document(_Text(Path(name), name, text))
+    reader.document(_Text(Path(name), name, text, hashlib.sha256(text.encode()).hexdigest()))
     return _finish(reader, name, now)
 
 
 def _finish(reader: _Reader, name: str, now: datetime) -> Gathered:
     texts = reader.texts
     files, folders = tuple(t.path for t in texts), tuple(reader.folders)
-    out = Gathered(None, reader.found, hash_of(texts), files, folders)
+    digests = tuple(t.digest for t in texts)
+    out = Gathered(None, reader.found, hash_of(texts), files, digests, folders)
     lists = _lists(texts)
     checked = [check_policy(t.doc, now, lists) for t in texts if t.doc is not None]
     for part in checked:

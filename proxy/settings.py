@@ -63,6 +63,8 @@ class Config:
     workers: int = 1
     routes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     policies: tuple[str, ...] = ()
+    trust: str = "optional"  # required: policies only from signed bundles (and those that come with onlooker)
+    trust_keys: tuple[str, ...] = ()  # files with Ed25519 public keys, PEM
     objectives: tuple[str, ...] = ()
     tools: Mapping[str, Any] = field(default_factory=dict)
     privacy: Privacy = field(default_factory=Privacy)
@@ -87,7 +89,7 @@ class Config:
         raw["privacy"] = Privacy(raw["privacy"]["identities"], tuple(raw["privacy"]["rules"]))
         raw["retention"] = Retention(**raw["retention"])
         raw["launch"] = None if raw["launch"] is None else Launch(**raw["launch"])
-        for name in ("policies", "objectives", "sinks", "control_hosts"):
+        for name in ("policies", "trust_keys", "objectives", "sinks", "control_hosts"):
             raw[name] = tuple(raw[name])
         return cls(**raw)
 

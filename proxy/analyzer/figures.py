@@ -18,6 +18,7 @@ _RESULTS = ("match", "undetermined", "excepted", "error")
 def figures(running: Running) -> None:
     metrics, judge = running.desk.metrics, running.desk.judge.status()
     _born_at_zero(metrics, judge.get("rules", []))
+    _forget(metrics, {(str(policy["id"]),) for policy in judge["policies"]})
     for policy in judge["policies"]:
         fine = policy["state"] == "active" and policy["error"] is None
         metrics.set("onlooker_policy_reload_last_success", fine, policy=policy["id"])
@@ -28,6 +29,13 @@ def figures(running: Running) -> None:
         metrics.set("onlooker_analysis_lag_seconds", value, quantile=str(quantile))
     for kind, count in _evictions(running, judge).items():
         metrics.set("onlooker_state_evictions_total", count, kind=kind)
+
+
+def _forget(metrics: Metrics, known: set[tuple[str, ...]]) -> None:
+    """A policy that is gone, or goes by its own id now that it could be read, is no alarm any more."""
+    for name in ("onlooker_policy_reload_last_success", "onlooker_policy_disk_matches_active"):
+        for key in metrics.series[name].keys() - known:
+            del metrics.series[name][key]
 
 
 def _born_at_zero(metrics: Metrics, rules: list[str]) -> None:

@@ -21,15 +21,16 @@ from policies.evaluate import Compiled
 from policies.inline import failing
 from policies.model import Leaf
 from policies.objectives import Objectives
-from policies.policy_set import Loaded, PolicySet, load_one
+from policies.policy_set import Loaded, PolicySet, bundle_of
 from policies.state import SessionState
 from policies.verdict import PolicyResult, Subject, Verdict
 from proxy.analyzer.fields import LATE_FIELDS
+from proxy.analyzer.in_force import InForce, stamp
 from proxy.analyzer.judge import Judged
 from proxy.settings import Config
+from proxy.trust import trust_of
 
 KEPT_SESSIONS = 10_000
-Stamp = tuple[tuple[str, int, int], ...]
 
 
 class FileJudge:
@@ -37,19 +38,21 @@ class FileJudge:
 
     def __init__(self, config: Config, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now
-        self._cache = Path(config.state) / "cache" / "policies"
         own = Path(config.state) / "objectives"
         self._objective_paths = [*map(Path, config.objectives), *([own] if own.is_dir() else [])]
         self._own_objectives = own
-        self.policies = PolicySet(tuple(load_one(p, now(), self._cache) for p in config.policies))
+        trust, wrong = trust_of(config)
+        self._in_force = InForce(config.policies, trust, now(), Path(config.state) / "cache" / "policies")
+        self.policies = self._in_force.policies
         self.objectives = objective_files.load(p for p in self._objective_paths if p.exists() or p != own)
         self._results = _about_results(self.policies)
         self._state, self._result_state = SessionState(), SessionState()
         self._used: OrderedDict[str, tuple[str, set[str]]] = OrderedDict()
-        self._stamps = {p.source: _stamp(p.files or (Path(p.source),)) for p in self.policies.policies}
-        self._objective_stamp = _stamp(self._objective_paths)
+        self._objective_stamp = stamp(self._objective_paths)
         self._due = [self._loaded_record(), *self._broken_records()]
-        self._failed = {p.id for p in self.policies.policies if p.compiled is None}
+        self._wrong = wrong
+        if wrong:
+            self._due.append(record.policy_reload_failed(file=config.file or "", errors=wrong, active_hash=None))
 
     def judge(self, subject: Subject, facts: Facts) -> Judged:
         made = assess(subject, facts, self.policies, self.objectives, self._state)
@@ -67,10 +70,14 @@ class FileJudge:
 
     def poll(self) -> list[dict[str, Any]]:
         due, self._due = self._due, []
-        for loaded in self.policies.policies:
-            due += self._again(loaded)
-        if (stamp := _stamp(self._objective_paths)) != self._objective_stamp:
-            self._objective_stamp = stamp
+        refused, changed = self._in_force.poll(self._now())
+        if refused or changed:
+            self.policies = self._in_force.policies
+            self._results = _about_results(self.policies)
+        due += [_reload_failed(r.loaded, r.active) for r in refused]
+        due += [self._loaded_record()] if changed else []
+        if (seen := stamp(self._objective_paths)) != self._objective_stamp:
+            self._objective_stamp = seen
             due += self._objectives_again()
         return due
 
@@ -100,6 +107,7 @@ class FileJudge:
         policies = self.policies.describe()
         degraded = [f"policy {p['id']}: {p['state']}" for p in policies if p["state"] != "active"]
         degraded += [f"policy {p['id']}: disk differs" for p in policies if p["stale"]]
+        degraded += self._wrong
         degraded += [f"objective {name}: not_loaded" for name in self.objectives.broken]
         return {
             "policies": policies,
@@ -126,26 +134,6 @@ class FileJudge:
         self._used = state["used"]
         self.objectives = replace(self.objectives, admin=state["admin"])
 
-    def _again(self, old: Loaded) -> list[dict[str, Any]]:
-        """Load a policy whose files changed. What does not load leaves ``old`` in force, marked stale."""
-        stamp = _stamp(old.files or (Path(old.source),))
-        if stamp == self._stamps.get(old.source):
-            return []
-        self._stamps[old.source] = stamp
-        new = load_one(old.source, self._now(), self._cache)
-        if new.compiled is None:
-            kept = replace(old, stale=True, error=new.error) if old.compiled else new
-            self.policies = self.policies.replace(old, kept)
-            self._failed.add(kept.id)
-            return [_reload_failed(new, old.hash if old.compiled else None)]
-        self._stamps[new.source] = _stamp(new.files)
-        self._failed.discard(new.id)
-        if new.hash == old.hash and not old.stale:
-            return []
-        self.policies = self.policies.replace(old, new)
-        self._results = _about_results(self.policies)
-        return [self._loaded_record()]
-
     def _objectives_again(self) -> list[dict[str, Any]]:
         new = objective_files.load(p for p in self._objective_paths if p.exists())
         kept = {n: o for n, o in self.objectives.by_id.items() if n in new.broken}  # the last good stays
@@ -161,6 +149,7 @@ class FileJudge:
                 "state": p.state,
                 "error": p.error,
                 "files": [str(f) for f in p.files],
+                "bundle": bundle_of(p),
                 "rules": len(p.compiled.rules) if p.compiled else 0,
                 "tests_failed": [str(f) for f in failing(p.compiled)] if p.compiled and _is_own(p) else [],
             }
@@ -243,17 +232,3 @@ def _names_result(condition: Any) -> bool:
     if isinstance(condition, Leaf):
         return condition.field.startswith("result.") or condition.field in LATE_FIELDS
     return any(_names_result(c) for c in getattr(condition, "conditions", ()))
-
-
-def _stamp(paths: Sequence[Path]) -> Stamp:
-    """Names, sizes and times of files, folders walked one level; a file that is gone changes the stamp."""
-    out = []
-    for path in paths:
-        for file in sorted(path.glob("*.yaml")) if path.is_dir() else [path]:
-            try:
-                found = file.stat()
-            except OSError:
-                out.append((str(file), -1, -1))
-            else:
-                out.append((str(file), found.st_mtime_ns, found.st_size))
-    return tuple(out)

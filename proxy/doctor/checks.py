@@ -16,12 +16,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from policies.objectives import load as load_objectives
-from policies.policy_set import load as load_policies
+from policies.trust import load as load_policies
 from proxy.config import built_in_routes
 from proxy.control.counters import running
 from proxy.folders import private_folder
 from proxy.settings import Config, host_port
 from proxy.status import alive, read_pids
+from proxy.trust import trust_of
 
 REACH_S = 3.0
 LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC).timestamp()  # a clock before this code was written is wrong
@@ -94,11 +95,15 @@ def _clock(_config: Config) -> Iterator[Check]:
 
 
 def _policies(config: Config) -> Iterator[Check]:
-    for policy in load_policies(config.policies).policies:
+    trust, wrong = trust_of(config)
+    yield from (Check("policy", "bad", said) for said in wrong)
+    for policy in load_policies(config.policies, datetime.now(UTC), trust).policies:
         if policy.compiled is None:
             yield Check("policy", "bad", str(policy.error))
         else:
-            yield Check("policy", "ok", f"{policy.id}: {len(policy.compiled.rules)} rules")
+            bundle = policy.bundle
+            signed = f", {bundle.id} revision {bundle.revision} signed by {bundle.signed_by}" if bundle else ""
+            yield Check("policy", "ok", f"{policy.id}: {len(policy.compiled.rules)} rules{signed}")
 
 
 def _objectives(config: Config) -> Iterator[Check]:

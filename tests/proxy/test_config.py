@@ -14,6 +14,8 @@ state: state
 workers: 2
 routes: {local: "http://127.0.0.1:9000/"}
 policies: [policy.yaml, "onlooker:starter"]
+trust: required
+trust_keys: [keys/policy.pub]
 objectives: objectives
 spool: {cap: 64MiB, overflow: true}
 session: {idle: 10m}
@@ -32,6 +34,7 @@ def test_a_whole_file_becomes_absolute_values(tmp_path):
     config = build(write(tmp_path, WHOLE))
     assert config.state == str(tmp_path / "state")
     assert config.policies == (str(tmp_path / "policy.yaml"), "onlooker:starter")
+    assert (config.trust, config.trust_keys) == ("required", (str(tmp_path / "keys/policy.pub"),))
     assert (config.spool.cap_bytes, config.spool.overflow) == (64 << 20, True)
     assert (config.session_idle_s, config.retention.max_age_s, config.retention.max_bytes) == (600.0, 604800.0, 10**9)
     assert config.routes["local"] == {"url": "http://127.0.0.1:9000", "agui": False}
@@ -55,6 +58,7 @@ def test_without_a_file_the_defaults_are_on_loopback():
 MISTAKES = [
     ("onlooker: 1\nlisten: 8790\n", ":2:9: listen: '8790' is not host:port, such as 127.0.0.1:8790"),
     ("onlooker: 1\npolicys: [a]\n", ":2:1: unknown key 'policys'; did you mean 'policies'?"),
+    ("onlooker: 1\ntrust: always\n", ":2:8: trust: 'always'; expected required or optional"),
     ("onlooker: 2\n", ":1:11: onlooker: 2 is a version this onlooker does not read; expected 1"),
     ("listen: 127.0.0.1:1\n", "the first key says the version: 'onlooker: 1'"),
     ("onlooker: 1\nspool: {cap: lots}\n", ":2:14: cap: 'lots' is not a size"),
