@@ -23,12 +23,13 @@ from proxy.instance import Instance, read_records
 from proxy.status import read_pids
 
 LAG_MS = 1_000.0
+GOLDEN = 0.618033988749895  # sessions begin evenly over the time, however many there are
 
 
 async def session(
     client: ClientSession, url: str, number: int, *, until: float, body: bytes, closed: dict[str, int]
 ) -> None:
-    await asyncio.sleep(EVERY_S * (number % 997) / 997)
+    await asyncio.sleep(EVERY_S * (number * GOLDEN % 1.0))
     turn = 0
     while time.monotonic() < until:
         began, call = time.monotonic(), f"toolu_keep_{number:05}_{turn:04}"

@@ -17,6 +17,7 @@ from classifiers.call import ToolCall
 from proxy.analyzer.guard import leaves_when_stuck, still_alive
 from proxy.analyzer.judging import load_judge
 from proxy.analyzer.messages import on_message
+from proxy.analyzer.pace import Pace
 from proxy.analyzer.report import report
 from proxy.analyzer.start import Running, start
 from proxy.analyzer.writer import LogClosedError
@@ -25,7 +26,6 @@ from proxy.spool.events import SpoolEvent
 
 WAIT_S = 0.25
 HOUSEKEEPING_S = 0.5
-SAVE_S = 1.0
 DRAIN_S = 25.0
 UNFINISHED = 4  # the log or the state could not be written, or time was up: the spool keeps what is left
 
@@ -36,7 +36,8 @@ class Loop:
     def __init__(self, running: Running) -> None:
         self.running = running
         running.desk.writer.while_waiting = self._waits
-        self._next_housekeeping = self._next_save = 0.0
+        self._next_housekeeping = 0.0
+        self._pace = Pace(running.config.spool.cap_bytes)
         self._saved: tuple[int, int, int] | None = None  # where the last snapshot stands: an idle instance writes none
 
     def run(self) -> None:
@@ -90,12 +91,11 @@ class Loop:
             running.analyzer.end_idle(time.time())
             report(running)
         stand = (running.analyzer.read_events, running.inbox.offset, running.log.next_seq)
-        if (now >= self._next_save and stand != self._saved) or force:
+        if (stand != self._saved and self._pace.due(now, running.tail.read_bytes)) or force:
             self._saved = stand
-            started = time.monotonic()
+            began = time.monotonic()
             running.save()
-            took = time.monotonic() - started
-            self._next_save = now + max(SAVE_S, 50 * took)
+            self._pace.saved(began, time.monotonic())
 
 
 def main(argv: list[str]) -> int:

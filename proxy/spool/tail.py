@@ -39,6 +39,7 @@ class _Follower:
         self.offset: int = saved["offset"]
         self.finished: bool = saved["finished"]
         self.capture = Capture(directory.name, saved["capture"])
+        self.read_bytes = 0  # since the last release
         self._doubt = False  # a bad crc at the very end of a live segment gets a second look
         self._fd = -1
         self.mono_ns = 0
@@ -77,6 +78,7 @@ class _Follower:
             self.mono_ns = e.mono_ns
         seen = self.offset + len(data)
         self.offset += found.consumed
+        self.read_bytes += found.consumed
         if found.damage:
             self._damage(events, found, data, gone=gone)
         elif not (found.consumed and len(data) == wanted):
@@ -217,9 +219,16 @@ class SpoolTail:
                 shutil.rmtree(directory, ignore_errors=True)
                 self._followers.pop(name, None)
                 continue
+            if follower := self._followers.get(name):
+                follower.read_bytes = 0
             for number in _segments(directory):
                 if number < saved["segment"]:
                     (directory / f"seg-{number:010d}").unlink(missing_ok=True)
+
+    @property
+    def read_bytes(self) -> int:
+        """Read since the last ``release``: what the next one may give back."""
+        return sum(f.read_bytes for f in self._followers.values())
 
     def behind_bytes(self) -> int:
         """Captured and not yet polled: the analyzer's lag in bytes."""

@@ -14,8 +14,9 @@ life.report = lambda running: said.append(running)
 life.HOUSEKEEPING_S = 0.1
 said = []
 writer = SimpleNamespace()
+config = SimpleNamespace(spool=SimpleNamespace(cap_bytes=1))
 analyzer = SimpleNamespace(take=lambda event: time.sleep(event))
-loop = life.Loop(SimpleNamespace(desk=SimpleNamespace(writer=writer), analyzer=analyzer))
+loop = life.Loop(SimpleNamespace(desk=SimpleNamespace(writer=writer), analyzer=analyzer, config=config))
 with leaves_when_stuck(1.0):
     loop._take([0.2] * 10)
 assert len(said) >= 5

@@ -34,3 +34,14 @@ def test_polls_are_small_and_lose_nothing(tmp_path, size):
         got += piece
     tail.close()
     assert got == b"".join(bytes([n % 251]) * size for n in range(count))
+
+
+def test_what_was_read_since_the_last_release_is_counted(tmp_path):
+    capture(tmp_path / "spool", [b"x" * 1000] * 100)
+    tail = SpoolTail(tmp_path / "spool")
+    while tail.poll():
+        pass
+    assert tail.read_bytes > 100_000
+    tail.release(tail.checkpoint())
+    assert tail.read_bytes == 0
+    tail.close()
