@@ -1,7 +1,8 @@
 """``onlooker doctor``: what would keep this machine's onlooker from working, and what each agent here needs.
 
-In: the configuration. Out: one line per check, worst named last; exit 0 when all is well, 1 when something is not.
-Checks only look: no file but the state folder's probe is written, no upstream gets a request.
+In: the configuration. Out: one line per check; exit 0 when all is well, 1 when something is not, 4 when ``--live``
+finds nothing running. Checks only look: no file but the state folder's probe is written. Only ``--live`` sends
+requests: one probe through each listener and each route, followed until it is a record.
 """
 
 from __future__ import annotations
@@ -16,19 +17,31 @@ from typing import Any
 import click
 import orjson
 
-from proxy.cli._options import configuration, instance_options
+from proxy.cli._options import configuration, fail, instance_options
 from proxy.doctor.checks import run_checks
+from proxy.doctor.live import NotRunningError, run_live
 from proxy.run.pointing import profiles
 
 
 @click.command("doctor")
 @instance_options
 @click.option("--offline", is_flag=True, help="Do not resolve or reach upstreams.")
+@click.option("--live", is_flag=True, help="Send one probe through each listener and route of the running instance.")
+@click.option("--probe", "names", multiple=True, metavar="ROUTE", help="With --live: also through this built-in route.")
 @click.option("--json", "as_json", is_flag=True)
-def COMMAND(file: Path | None, *, offline: bool, as_json: bool, **flags: Any) -> None:  # noqa: N802
+def COMMAND(  # noqa: N802 - the name discovery looks for
+    file: Path | None, names: tuple[str, ...], *, offline: bool, live: bool, as_json: bool, **flags: Any
+) -> None:
     """Check ports, permissions, clock, policies, upstreams; list the agents found and what they need."""
     config = configuration(file, flags)
     checks = run_checks(config, offline=offline)
+    if live:
+        try:
+            checks += run_live(Path(config.state), names, offline=offline)
+        except NotRunningError as error:
+            fail(str(error), 4)
+        except KeyError as error:
+            fail(f"--probe {error.args[0]}", 2)
     agents = _agents()
     if as_json:
         click.echo(orjson.dumps({"checks": [asdict(c) for c in checks], "agents": agents}).decode())
