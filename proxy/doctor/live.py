@@ -32,7 +32,7 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - addresses the user'
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``peer``: our end of the probe's connection, as records name it. ``refusal``: the relay's code, if it answered."""
+    """``peer``: our end of the probe's connection, as records name it. ``refusal``: the relay's code, if any."""
 
     peer: str
     status: int

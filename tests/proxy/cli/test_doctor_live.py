@@ -1,6 +1,5 @@
 """``doctor --live`` follows a probe through a real instance into its log, and says where one got stuck."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -9,15 +8,12 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
 from proxy.doctor.live import NotRunningError, last_seen, run_live
 
-_spec = importlib.util.spec_from_file_location("instance", Path(__file__).with_name("instance.py"))
-instance = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(instance)
+from . import instance
 
 
 class Answering(BaseHTTPRequestHandler):
