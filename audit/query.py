@@ -1,54 +1,47 @@
 """Questions to a log in SQL (DuckDB, extra ``query``): one view ``records`` over JSON lines, or over Parquet.
 
 In: a log's directory or a Parquet folder, filters. Out: rows. The columns are those of ``audit/columns.py`` in both
-cases; with ``since`` only the files that can hold it are opened. Values are bound, never pasted.
+cases; only the files that can hold the time asked for are opened. Filters are answered from the newest file back, and
+no further than the limit needs. Values are bound, never pasted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from audit.columns import COLUMNS
+from audit.cursor import ts_of
 from audit.escape import sql
-from audit.read import segments_since
+from audit.needles import Filters, Needles, matching, needles
+from audit.read import Span, offset_of, seq_of, spans
+from audit.segment_reader import open_segment
 from audit.summary import SEVERITIES
 
 NEEDS_EXTRA = "query needs DuckDB: uv tool install '.[query]' (or pipx install) from the checkout brings it"
+THREADS = 4
+_NONE = "(SELECT NULL AS json WHERE false)"
+LARGEST_BATCH = 16  # files of a log, of 32 MiB each
 
 
 class QueryExtraMissingError(ImportError):
     """DuckDB is not installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Empty: not asked. Effect, domain and target must hold of one effect; globs are ``*`` and ``?``."""
-
-    since: str | None = None
-    until: str | None = None
-    equal: Mapping[str, str] = field(default_factory=dict)  # column → value
-    glob: Mapping[str, str] = field(default_factory=dict)  # column → glob
-    action: str | None = None
-    domain: str | None = None
-    target: str | None = None
-    rule: str | None = None
-    least_severity: str | None = None
-
-
-def open_records(source: Path, *, parquet: bool = False, since: str | None = None) -> Any:
-    """A DuckDB connection with the view. Raises FileNotFoundError, QueryExtraMissingError."""
-    try:
-        import duckdb  # noqa: PLC0415 - the extra `query`
-    except ImportError:
-        raise QueryExtraMissingError(NEEDS_EXTRA) from None
-    connection = duckdb.connect(":memory:")
+def open_records(source: Path, *, parquet: bool = False, since: str | None = None, until: str | None = None) -> Any:
+    """A DuckDB connection with the view, of that time only. Raises FileNotFoundError, QueryExtraMissingError."""
+    connection = _connect()
     if parquet:
         _parquet_view(connection, source)
     else:
-        _lines_view(connection, [str(p) for p in segments_since(source, since)])
+        _lines_view(connection, [str(s.path) for s in spans(source, since, until)])
+    bounds = [(f"ts {sign} CAST({sql(at)} AS TIMESTAMP)") for sign, at in ((">=", since), ("<=", until)) if at]
+    where = f"WHERE {' AND '.join(bounds)}" if bounds else ""
+    connection.execute(f"CREATE VIEW records AS SELECT * FROM every {where}")  # noqa: S608 - times escaped above
     return connection
 
 
@@ -59,6 +52,24 @@ def find(connection: Any, filters: Filters, limit: int, *, newest: bool = True) 
     text = f"SELECT record FROM records WHERE {where} ORDER BY ts {order}, seq {order} LIMIT ?"  # noqa: S608 - names from tables here, values bound
     rows = [str(r[0]) for r in connection.execute(text, [*values, limit]).fetchall()]
     return rows[::-1] if newest else rows
+
+
+def search(source: Path, filters: Filters, limit: int) -> list[str]:
+    """As ``find``, over a log's lines: files from the newest back, lines that can pass, until none can be newer.
+
+    Raises FileNotFoundError, QueryExtraMissingError.
+    """
+    connection, groups = _connect(), needles(filters)
+    found: list[str] = []
+    for batch, earlier in _from_the_newest(spans(source, filters.since, filters.until)):
+        with ThreadPoolExecutor(THREADS) as pool:  # decompression and reading leave the interpreter's lock
+            read = partial(_candidates, groups=groups, since=filters.since)
+            lines = [line.decode("utf-8", "replace") for line in chain.from_iterable(pool.map(read, batch))]
+        _given_view(connection, lines)
+        found = sorted(find(connection, filters, limit) + found, key=_place)[-limit:] if lines else found
+        if len(found) >= limit and earlier < _place(found[0])[0]:
+            break
+    return found
 
 
 def run(connection: Any, text: str) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -108,23 +119,67 @@ _CASTS = {
 }
 
 
+_COLUMNS = ", ".join(
+    (_CASTS[kind].format(f"j->>'$.{path}'") if path is not None else _WORKED_OUT[name]) + f' AS "{name}"'
+    for name, (kind, path) in COLUMNS.items()
+)
+
+
+def _connect() -> Any:
+    try:
+        import duckdb  # noqa: PLC0415 - the extra `query`
+    except ImportError:
+        raise QueryExtraMissingError(NEEDS_EXTRA) from None
+    return duckdb.connect(":memory:")
+
+
+def _from_the_newest(found: Sequence[Span]) -> Iterator[tuple[list[Span], str]]:
+    """Batches, small at first, and the newest time that can be in what comes after."""
+    left = sorted(found, key=lambda s: s.last_ts)
+    size = 1
+    while left:
+        batch, left = left[-size:][::-1], left[:-size]
+        yield batch, left[-1].last_ts if left else ""
+        size = min(size * 2, LARGEST_BATCH)
+
+
+def _candidates(span: Span, *, groups: Needles, since: str | None) -> list[bytes]:
+    offset = offset_of(span.path, since) if since else 0
+    with open_segment(span.path) as file:
+        if offset:
+            file.seek(offset)
+        return list(matching(file.read(), groups))
+
+
+def _place(record: str) -> tuple[str, int]:
+    line = record.encode()
+    return ts_of(line), seq_of(line)
+
+
+def _given_view(connection: Any, lines: list[str]) -> None:
+    """A damaged line is no JSON and is left out, as it is over files."""
+    given = "SELECT TRY_CAST(unnest(CAST(? AS VARCHAR[])) AS JSON) AS json"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE given AS {given}", [lines])
+    connection.execute(f"CREATE OR REPLACE VIEW records AS {_select('given')}")
+
+
+def _select(source: str) -> str:
+    inner = f"SELECT json AS j, {_MATCHES.replace('(j,', '(json,')} AS m FROM {source} WHERE json IS NOT NULL"  # noqa: S608 - names from here or escaped
+    return f"SELECT {_COLUMNS} FROM ({inner})"  # noqa: S608
+
+
 def _lines_view(connection: Any, files: Sequence[str]) -> None:
-    columns = [
-        (_CASTS[kind].format(f"j->>'$.{path}'") if path is not None else _WORKED_OUT[name]) + f' AS "{name}"'
-        for name, (kind, path) in COLUMNS.items()
-    ]
     # ndjson_objects reads plain and zstd files alike; a line still being written is no object and is left out
     listed = "[" + ", ".join(sql(f) for f in files) + "]"
-    source = f"read_ndjson_objects({listed}, ignore_errors=true, maximum_object_size=67108864)"
-    inner = f"SELECT json AS j, {_MATCHES.replace('(j,', '(json,')} AS m FROM {source} WHERE json IS NOT NULL"  # noqa: S608 - file names escaped above
-    connection.execute(f"CREATE VIEW records AS SELECT {', '.join(columns)} FROM ({inner})")  # noqa: S608
+    source = f"read_ndjson_objects({listed}, ignore_errors=true, maximum_object_size=67108864)" if files else _NONE
+    connection.execute(f"CREATE VIEW every AS {_select(source)}")
 
 
 def _parquet_view(connection: Any, folder: Path) -> None:
     if not any(folder.glob("**/*.parquet")):
         raise FileNotFoundError(f"{folder}: no Parquet files are here")
     pattern = sql(str(folder / "**" / "*.parquet"))
-    connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({pattern}, hive_partitioning=false)")  # noqa: S608 - escaped above
+    connection.execute(f"CREATE VIEW every AS SELECT * FROM read_parquet({pattern}, hive_partitioning=false)")  # noqa: S608 - escaped above
 
 
 def _where(filters: Filters) -> tuple[str, list[Any]]:

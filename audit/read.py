@@ -1,14 +1,17 @@
 """Reading a log: records by time, session or id, in order, opening only the files that can hold them.
 
 In: a state directory (or the log's own). Out: records as dicts. Reads a log another process is writing; a line still
-being written is left out. Within a file time only goes forward, so ``since`` is found by halving.
+being written is left out. Within a file time goes forward but for less than a clock step, so ``since`` is found by
+halving, a step early.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -18,6 +21,9 @@ from audit.json_text import encode
 from audit.segment_reader import lines_of, open_segment
 
 Record = dict[str, Any]
+
+STEP_S = 1.0  # a clock that moves by this much begins a new file (``Limits.step_ms``); less stays within one
+END = "9999"  # later than any record
 
 
 def audit_dir(path: Path) -> Path:
@@ -30,15 +36,16 @@ def audit_dir(path: Path) -> Path:
 
 def lines(path: Path, *, since: str | None = None, until: str | None = None) -> Iterator[bytes]:
     """Raw lines in order. ``since`` and ``until`` as in a record's ts (UTC), either may be a prefix."""
+    end = moved(until, STEP_S) if until else None
     for segment in in_order(audit_dir(path)):
         if segment.path is None or not _overlaps(segment, since, until):
             continue
-        offset = _offset_of(segment.path, since) if since and segment.path.suffix == ".jsonl" else 0
+        offset = offset_of(segment.path, since) if since else 0
         for line in lines_of(segment.path, offset):
             ts = ts_of(line) if since or until else ""
-            if until and ts > until:
+            if end and ts > end:
                 break
-            if not since or ts >= since:
+            if (not since or ts >= since) and (not until or ts <= until):
                 yield line
 
 
@@ -114,33 +121,56 @@ def newest(path: Path, count: int, keep: Callable[[Record], bool] = lambda _: Tr
     return found[::-1]
 
 
-def segments_since(path: Path, since: str | None = None) -> list[Path]:
-    """Files, in order, that can hold a record at or after ``since``."""
-    found = (s for s in in_order(audit_dir(path)) if _overlaps(s, since, None))
-    return [s.path for s in found if s.path is not None]
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A file and the newest time that can be in it."""
+
+    path: Path
+    last_ts: str
+
+
+def spans(path: Path, since: str | None = None, until: str | None = None) -> list[Span]:
+    """Files, in order, that can hold a record of that time; one still being written can hold any later time."""
+    found = (s for s in in_order(audit_dir(path)) if _overlaps(s, since, until))
+    return [Span(s.path, load_manifest(s.manifest).last_ts if s.manifest else END) for s in found if s.path is not None]
+
+
+def offset_of(path: Path, since: str) -> int:
+    """Where reading for ``since`` may begin: 0 in a compressed file."""
+    if path.suffix != ".jsonl":
+        return 0
+    early = moved(since, -STEP_S)
+    return _halve(path, lambda line: ts_of(line) < early)
+
+
+def moved(ts: str, seconds: float) -> str:
+    """A record's time so many seconds away; what is no whole time (a prefix of one) stays."""
+    try:
+        at = datetime.fromisoformat(ts) + timedelta(seconds=seconds)
+    except (ValueError, OverflowError):
+        return ts
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03d}Z"
 
 
 def _overlaps(segment: Segment, since: str | None, until: str | None) -> bool:
     if segment.manifest is None:
         return True
     manifest = load_manifest(segment.manifest)
-    return not (since and manifest.last_ts < since) and not (until and manifest.first_ts > until)
-
-
-def _offset_of(path: Path, since: str) -> int:
-    return _halve(path, lambda line: ts_of(line) < since)
+    return not (since and moved(manifest.last_ts, STEP_S) < since) and not (
+        until and moved(manifest.first_ts, -STEP_S) > until
+    )
 
 
 def _at_seq(path: Path, seq: int) -> Record | None:
-    offset = 0 if path.suffix != ".jsonl" else _halve(path, lambda line: _seq_of(line) < seq)
+    offset = 0 if path.suffix != ".jsonl" else _halve(path, lambda line: seq_of(line) < seq)
     for line in lines_of(path, offset):
-        if _seq_of(line) >= seq:
+        if seq_of(line) >= seq:
             record: Record = orjson.loads(line)
             return record
     return None
 
 
-def _seq_of(line: bytes) -> int:
+def seq_of(line: bytes) -> int:
     at = line.find(b'"seq":') + 6
     return int(line[at : line.find(b",", at)])
 
@@ -154,9 +184,16 @@ def _halve(path: Path, before: Callable[[bytes], bool]) -> int:
             file.seek(middle)
             file.readline()
             start = file.tell()
-            line = file.readline()
+            line = _dated_line(file)
             if line.endswith(b"\n") and start < high and before(line):
                 low = start
             else:
                 high = middle
     return low
+
+
+def _dated_line(file: BinaryIO) -> bytes:
+    """The next line whose time is in order: the checkpoint that ends a file is signed after a clock stepped."""
+    while b'"kind":"checkpoint"' in (line := file.readline())[:80]:
+        pass
+    return line

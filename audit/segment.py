@@ -60,7 +60,7 @@ class OpenSegment:
         if not self.records:
             self.first_seq, self.first_ts, self.first_prev = seq, ts, prev
         self.records += 1
-        self.last_ts = ts
+        self.last_ts = max(self.last_ts, ts)  # the checkpoint that ends a file is signed after a clock stepped back
         self.kinds[kind] += 1
         self.clock_steps += kind == "clock_step"
 

@@ -10,6 +10,7 @@ import secrets
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -178,9 +179,17 @@ class ChainWriter:
         self.segment.write = self._write
         self.segment.opened_ns = self.clock.mono_ns()
         self.segment.open()
+        self._catch_up_with_the_clock(end.segment.last_ts)
         if end.torn_bytes or end.last_kind != "checkpoint":
             last = self.tree.size - 1
             self.put(records.recovered(torn_bytes=end.torn_bytes, reason="unclean end", last_seq=last))
+
+    def _catch_up_with_the_clock(self, last_ts: str) -> None:
+        """A wall clock set back while nobody wrote is a step as well: the next file begins with it."""
+        back_ms = (self.clock.wall_ns() / 1e6) - datetime.fromisoformat(last_ts).timestamp() * 1e3 if last_ts else 0.0
+        if back_ms <= -self.limits.step_ms:
+            self.rotate()
+            self.put(records.clock_step(delta_ms=round(back_ms, 1)))
 
     def _open_segment(self, number: int) -> None:
         path = segment_path(self.directory, self.log_id, number)

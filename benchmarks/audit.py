@@ -141,7 +141,8 @@ def acknowledged() -> None:
 
 def queries(folder: Path, count: int) -> None:
     try:
-        from audit.query import Filters, find, open_records, run
+        from audit.needles import Filters
+        from audit.query import find, open_records, run, search
         from audit.read import records as read_records
         from audit.sinks.parquet import SINK
     except ImportError:
@@ -152,8 +153,7 @@ def queries(folder: Path, count: int) -> None:
     row(f"query over JSON lines ({found} rows)", f"{count / (time.perf_counter() - start):,.0f} records/s")
     last = list(read_records(folder / "audit"))[-1]["ts"]
     start = time.perf_counter()
-    with open_records(folder, since=last) as connection:
-        find(connection, Filters(since=last), 10)
+    search(folder, Filters(since=last), 10)
     row("query --since the last moment", f"{(time.perf_counter() - start) * 1e3:.0f} ms", "<= 2,000 ms on 4 GB")
     batch = [r for r, _ in zip(read_records(folder), range(20_000), strict=False)]
     sink = SINK.open({}, folder / "lake")

@@ -159,3 +159,14 @@ def test_a_damaged_cursor_is_named(tmp_path):
     (tmp_path / "x.cursor").write_text("{")
     with pytest.raises(ValueError, match=r"x\.cursor: not a cursor"):
         Cursor.load(tmp_path / "x.cursor")
+
+
+def test_halving_for_a_time_is_not_led_astray_by_the_checkpoint_after_a_clock_stepped_back(tmp_path):
+    """The last line's time is an hour early; the half before it is one long line that is asked for."""
+    lines = [("action", "10:00:00", 40_000), ("action", "10:00:10", 100_000), ("checkpoint", "09:00:00", 500)]
+    text = "".join(
+        f'{{"kind":"{kind}","seq":{seq},"ts":"2026-11-30T{time}.000Z","x":"{"x" * size}"}}\n'
+        for seq, (kind, time, size) in enumerate(lines)
+    )
+    (tmp_path / "node-w0.000001.jsonl").write_text(text)
+    assert [r["seq"] for r in read_records(tmp_path, since="2026-11-30T10:00:05.000Z")] == [1]

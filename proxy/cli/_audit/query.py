@@ -9,7 +9,8 @@ import click
 import orjson
 
 from audit.escape import terminal
-from audit.query import Filters, QueryExtraMissingError, find, open_records, run
+from audit.needles import Filters
+from audit.query import QueryExtraMissingError, find, open_records, run, search
 from audit.read import audit_dir
 from audit.summary import SEVERITIES
 from classifiers.effects import Domain, Verb
@@ -47,18 +48,11 @@ _GLOB = ("agent", "tool", "model", "upstream")
 @click.option("--sql", metavar="SELECT…", help="Your own statement over the view `records`.")
 def COMMAND(state: Path, as_json: bool, parquet: Path | None, limit: int, sql: str | None, **asked: Any) -> None:  # noqa: N802
     """Find records. Example: --since 2h --effect delete --domain cloud --target 'k8s:*:prod:*'"""
-    since = since_ts(asked["since"])
+    times = {"since": since_ts(asked["since"]), "until": since_ts(asked["until"])}
     with errors():
-        try:
-            connection = open_records(parquet or audit_dir(place(state)), parquet=parquet is not None, since=since)
-        except QueryExtraMissingError as error:
-            fail(str(error), 4)
-        if sql is not None:
-            _table(*run(connection, sql), as_json=as_json)
-            return
+        source = parquet or audit_dir(place(state))
         filters = Filters(
-            since=since,
-            until=since_ts(asked["until"]),
+            **times,
             equal={k: asked[k] for k in _EQUAL if asked[k]},
             glob={k: asked[k] for k in _GLOB if asked[k]},
             action=asked["effect"],
@@ -67,7 +61,16 @@ def COMMAND(state: Path, as_json: bool, parquet: Path | None, limit: int, sql: s
             rule=asked["rule"],
             least_severity=asked["severity"],
         )
-        show(map(orjson.loads, find(connection, filters, limit)), as_json=as_json)
+        try:
+            if sql is not None:
+                _table(*run(open_records(source, parquet=parquet is not None, **times), sql), as_json=as_json)
+                return
+            found = (
+                find(open_records(parquet, parquet=True), filters, limit) if parquet else search(source, filters, limit)
+            )
+        except QueryExtraMissingError as error:
+            fail(str(error), 4)
+        show(map(orjson.loads, found), as_json=as_json)
 
 
 def _table(names: list[str], rows: list[tuple[Any, ...]], *, as_json: bool) -> None:
