@@ -16,7 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from classifiers.strict_yaml import Mapped, Problem, StrictYamlError, load
-from proxy.settings import Config, Launch, Privacy, Retention, SpoolSettings, host_port, spool_dir_for
+from proxy.ca.hosts import listed_name
+from proxy.settings import Config, Forward, Launch, Privacy, Retention, SpoolSettings, host_port, spool_dir_for
 
 ROUTES_FILE = Path(__file__).with_name("routes.yaml")
 STARTER = ("onlooker:starter",)  # in force when neither file nor flag names a policy
@@ -122,6 +123,14 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(items)
 
 
+def intercepted(value: Any) -> tuple[str, ...]:
+    """Hosts of the allow-list, in one spelling."""
+    try:
+        return tuple(listed_name(name) for name in _names(value))
+    except ValueError as error:
+        raise WrongValueError(str(error)) from None
+
+
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 256:
         raise WrongValueError(f"{value!r} is not a number from 1 to 256")
@@ -185,6 +194,7 @@ _KEYS: Mapping[str, Any] = {
     "session": {"idle": duration_s},
     "retention": {"max_age": duration_s, "max_bytes": size_bytes},
     "agents": _agents,
+    "forward": {"intercept": intercepted},
     "sinks": _sinks,
     "upstream_ca": _text,
     "allow_remote": _boolean,
@@ -259,6 +269,8 @@ def build(file: Path | None = None, flags: Mapping[str, Any] | None = None, laun
     )
     spool = raw.get("spool", {})
     parent = spool.get("dir", "/dev/shm")  # noqa: S108 - memory-backed, a folder of our own below it
+    routes = {**built_in_routes(), **raw.get("routes", {}), **given.get("routes", {})}
+    forward = {**raw.get("forward", {}), **given.get("forward", {})}
     retention = {f"{k}_s" if k == "max_age" else k: v for k, v in raw.get("retention", {}).items()}
     return Config(
         state=state,
@@ -267,7 +279,8 @@ def build(file: Path | None = None, flags: Mapping[str, Any] | None = None, laun
             cap_bytes=spool.get("cap", 256 << 20),
             overflow=spool.get("overflow", False),
         ),
-        routes={**built_in_routes(), **raw.get("routes", {}), **given.get("routes", {})},
+        routes=routes,
+        forward=Forward(forward.get("listen"), forward.get("intercept") or _https_hosts(routes)),
         policies=_files(given, raw, "policies", base) if {"policies"} & (given.keys() | raw.keys()) else STARTER,
         trust_keys=_files(given, raw, "trust_keys", base),
         objectives=_files(given, raw, "objectives", base),
@@ -300,6 +313,12 @@ _PLAIN: Mapping[str, Any] = {
 def built_in_routes() -> dict[str, dict[str, Any]]:
     table = load(ROUTES_FILE.read_text(encoding="utf-8"), ROUTES_FILE.name).value["routes"]
     return {name: route_spec(name, url) for name, url in table.items()}
+
+
+def _https_hosts(routes: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """What is intercepted when nobody says otherwise: the hosts that routes go to over TLS."""
+    urls = [urlsplit(spec["url"]) for spec in routes.values()]
+    return intercepted(sorted({u.hostname for u in urls if u.scheme == "https" and u.hostname}))
 
 
 def _path(text: str, base: Path) -> Path:

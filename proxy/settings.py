@@ -53,6 +53,14 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class Forward:
+    """The forward proxy: where it listens (None: nowhere), and which hosts it may look into."""
+
+    listen: str | None = None
+    intercept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """``routes``: name -> {url, agui?, ca?}; the name ``/`` is the root route (no prefix)."""
 
@@ -71,6 +79,7 @@ class Config:
     session_idle_s: float = 1800.0
     retention: Retention = field(default_factory=Retention)
     agents: Mapping[str, Any] = field(default_factory=dict)
+    forward: Forward = field(default_factory=Forward)
     sinks: tuple[Mapping[str, Any], ...] = ()
     upstream_ca: str | None = None  # extra CA bundle for verifying https upstreams; verification is always on
     allow_remote: bool = False  # a bind that is not loopback was asked for by flag
@@ -88,6 +97,7 @@ class Config:
         raw["spool"] = SpoolSettings(**raw["spool"])
         raw["privacy"] = Privacy(raw["privacy"]["identities"], tuple(raw["privacy"]["rules"]))
         raw["retention"] = Retention(**raw["retention"])
+        raw["forward"] = Forward(raw["forward"]["listen"], tuple(raw["forward"]["intercept"]))
         raw["launch"] = None if raw["launch"] is None else Launch(**raw["launch"])
         for name in ("policies", "trust_keys", "objectives", "sinks", "control_hosts"):
             raw[name] = tuple(raw[name])
@@ -109,6 +119,10 @@ class Config:
     @property
     def keys_dir(self) -> Path:
         return Path(self.state) / "keys"
+
+    @property
+    def ca_dir(self) -> Path:
+        return Path(self.state) / "ca"
 
     @property
     def pids_file(self) -> Path:

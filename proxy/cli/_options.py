@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from classifiers.strict_yaml import StrictYamlError
-from proxy.config import DEFAULT_STATE, WrongValueError, address, build, route_spec
+from proxy.config import DEFAULT_STATE, WrongValueError, address, build, intercepted, route_spec
 from proxy.settings import Config, Launch
 
 BAD_FILE = 3
@@ -56,6 +56,7 @@ def configuration(file: Path | None, flags: dict[str, Any], launch: Launch | Non
         for name in ("listen", "control"):
             if flags.get(name):
                 address(flags[name])
+        flags["forward"] = _forward(flags)
         config = build(file, flags, launch)
     except WrongValueError as error:
         fail(str(error), 2)
@@ -74,8 +75,14 @@ def _route(text: str) -> tuple[str, dict[str, Any]]:
     return name, route_spec(name, url)
 
 
+def _forward(flags: dict[str, Any]) -> dict[str, Any]:
+    listen, hosts = flags.pop("forward_listen", None), flags.pop("intercept", ())
+    found: dict[str, Any] = {"listen": address(listen)} if listen else {}
+    return found | ({"intercept": intercepted(list(hosts))} if hosts else {})
+
+
 def _loopback_only(config: Config) -> None:
-    for bound in (config.listen, config.control):
+    for bound in filter(None, (config.listen, config.control, config.forward.listen)):
         host = bound.rpartition(":")[0].strip("[]")
         if host not in {"127.0.0.1", "::1", "localhost"} and not host.startswith("127.") and not config.allow_remote:
             fail(f"{bound} is not a loopback address; --allow-non-loopback says you mean it", 2)
