@@ -30,6 +30,7 @@ def build(compiled: Json, file: str, parent: Node | None = None) -> Node:
         subcommands=compiled.get("subs"),
         style=style,
         posix=compiled.get("posix", False),
+        strict=compiled.get("strict", ""),
         unknown_options=compiled.get("unknown_options", parent.unknown_options if parent else "flag"),
         unknown_subcommand=compiled.get("unknown_subcommand", "opaque"),
         stdin=_delegate(compiled["stdin"]) if "stdin" in compiled else None,

@@ -107,6 +107,7 @@ class _Compiler:
             ("style", grammar.STYLES),
             ("unknown_options", {"flag", "value"}),
             ("unknown_subcommand", {"opaque", "operand"}),
+            ("strict", {"words", "options"}),
         ):
             if key in node:
                 out[key] = self.one_of(node[key], allowed, (*path, key))

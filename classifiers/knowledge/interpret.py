@@ -16,6 +16,7 @@ from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.arguments import Hit, Parsed, parse
 from classifiers.knowledge.model import Delegate, Json, Meaning, Node, Slot, Template
 from classifiers.knowledge.templates import FILTERS, fill
+from classifiers.knowledge.unlisted import unlisted
 from classifiers.knowledge.words import Word
 
 _NOTHING: Json = {}
@@ -138,6 +139,9 @@ class _Interpreter:
             self.tell_all(instead, None, None)
         else:
             self.own(assigned, override=bool(override))
+        told = {i.action for i in self.out.items if isinstance(i, Told)}
+        for word in unlisted(self.parsed, assigned, told):
+            self.out.items.append(Hidden(OpaqueReason.UNKNOWN_EXECUTABLE, word.span, f"{self.via} {word.text}"))
         return self.out
 
     def own(self, assigned: list[tuple[Slot, list[Word]]], *, override: bool) -> None:

@@ -95,6 +95,9 @@ class Node:
     subcommands: Json | None = None  # word or glob → compiled node
     style: str = "gnu"
     posix: bool = False
+    strict: str = (
+        ""  # options | words: what is not listed (an option; also a first word that could be an order) is unread
+    )
     unknown_options: str = "flag"
     unknown_subcommand: str = "opaque"  # opaque | operand
     stdin: Delegate | None = None

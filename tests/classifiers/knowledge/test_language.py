@@ -110,3 +110,31 @@ def test_an_unknown_part_is_one_character_and_comes_back_as_written():
     assert len(mark) == 1
     assert unknowns.reveal(f"a/{mark}/b") == "a/$DIR/b"
     assert unknowns.mark("$DIR") == mark
+
+
+STRICT = """  "s":
+    strict: words
+    options: {"-o": {value: true, effects: ["create filesystem:{}"]}, "-l": {}}
+    operands: [{role: file, at: first, by_value: {"show": {effects: []}}, effects: ["read filesystem:{}"]}, {role: more}]
+  "loose":
+    operands: ["read filesystem:{}"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("s a.txt", ["read filesystem:a.txt"]),
+        ("s -l -o out a.txt", ["create filesystem:out", "read filesystem:a.txt"]),
+        ("s show", []),
+        ("s remove a.txt", ["read filesystem:remove", "hidden s remove"]),
+        ("s --wide a.txt", ["read filesystem:a.txt"]),
+        ("s --log-file x.txt a.txt", ["read filesystem:x.txt", "hidden s --log-file"]),
+        ("s -z a.txt", ["read filesystem:a.txt", "hidden s -z"]),
+        ("loose remove -z --wide a.txt", ["read filesystem:remove", "read filesystem:a.txt"]),
+        ("loose --delete a.txt", ["read filesystem:a.txt", "hidden loose --delete"]),
+        ("loose --exec=x a.txt", ["read filesystem:a.txt", "hidden loose --exec=x"]),
+    ],
+)
+def test_an_undescribed_option_or_order_is_unread(line, expected):
+    assert read(STRICT, line) == expected
