@@ -139,7 +139,7 @@ class _Interpreter:
             self.tell_all(instead, None, None)
         else:
             self.own(assigned, override=bool(override))
-        told = {i.action for i in self.out.items if isinstance(i, Told)}
+        told = frozenset(i.action for i in self.out.items if isinstance(i, Told))
         for word in unlisted(self.parsed, assigned, told):
             self.out.items.append(Hidden(OpaqueReason.UNKNOWN_EXECUTABLE, word.span, f"{self.via} {word.text}"))
         return self.out

@@ -1,181 +1,56 @@
 """Words a description does not cover: a parsed command and what was told of it in, the words that stay unread out.
 
-A description is silent about a long option whose own name says that it writes, sends, deletes or runs something, unless
-the command is known to do so anyway. A ``strict`` description (many programs told of together) vouches for less: any
-option whose name hints at a change, any unlisted short option, and a bare first word that could be an order, are unread.
+A description is silent about a long option whose own name says that it writes, sends, deletes or runs something,
+unless the command is known to do so anyway. A ``strict`` description (many programs told of together) vouches for
+less: any option whose name hints at a change, any unlisted short option, and a bare first word that could be an
+order, are unread.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from classifiers.effects import Verb
 from classifiers.knowledge.arguments import Hit, Parsed
 from classifiers.knowledge.model import Slot
 from classifiers.knowledge.words import Word
 
+Verbs = frozenset[Verb]
+
 # Spellings that only change what is printed, whatever the program (GNU Coding Standards, "Option Table").
-_PRINTS = frozenset(
-    [
-        "-h",
-        "-?",
-        "-v",
-        "-V",
-        "-q",
-        "--help",
-        "--version",
-        "--help-all",
-        "--no-log",
-        "--dry-run",
-        "--exclude-dir",
-        "--include-dir",
-    ]
-)
+_PRINTS = frozenset({"-h", "-?", "-v", "-V", "-q", "--help", "--version", "--no-log", "--exclude-dir", "--include-dir"})
 _CHANGES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE, Verb.SEND, Verb.EXECUTE, Verb.CONTROL, Verb.GRANT})
+_WRITES = (
+    r"--(?:out|outfile|out-file|output-(?:file|dir|directory|path|to)|save|save-\w+|write|dump-to|export|export-\w+"
+    r"|install|download|fix|in-?place|log-?file|report-file|init|create|edit|import)"
+)
 # What an option's name says it does, and the actions that, once told, cover it.
-_TELLING: tuple[tuple[re.Pattern[str], Set[Verb]], ...] = tuple(
-    (re.compile(pattern), covered)
-    for pattern, covered in (
-        (
-            r"--(?:out|outfile|out-file|output-(?:file|dir|directory|path|to)|save|save-\w+|write|dump-to|export"
-            r"|export-\w+|install|download|fix|in-?place|log-?file|report-file|init|create|edit|import)",
-            _CHANGES,
-        ),
-        (r"--(?:uninstall|delete|delete-\w+|remove-all|purge|wipe|erase)", frozenset({Verb.DELETE, Verb.EXECUTE})),
-        (r"--(?:upload|send-\w+|publish|push)", frozenset({Verb.SEND, Verb.EXECUTE})),
-        (r"--(?:exec|execute|run-command|on-change)", frozenset({Verb.EXECUTE})),
-        (r"--kill", frozenset({Verb.CONTROL, Verb.EXECUTE})),
-    )
+_TELLING: tuple[tuple[re.Pattern[str], Verbs], ...] = (
+    (re.compile(_WRITES), _CHANGES),
+    (
+        re.compile(r"--(?:uninstall|delete|delete-\w+|remove-all|purge|wipe|erase)"),
+        frozenset({Verb.DELETE, Verb.EXECUTE}),
+    ),
+    (re.compile(r"--(?:upload|send-\w+|publish|push)"), frozenset({Verb.SEND, Verb.EXECUTE})),
+    (re.compile(r"--(?:exec|execute|run-command|on-change)"), frozenset({Verb.EXECUTE})),
+    (re.compile(r"--kill"), frozenset({Verb.CONTROL, Verb.EXECUTE})),
 )
 # Parts of an option's name that hint at a change, for descriptions that vouch only for what they list.
-_HINTS = frozenset(
-    [
-        "out",
-        "output",
-        "outfile",
-        "file",
-        "dir",
-        "directory",
-        "folder",
-        "path",
-        "dest",
-        "destination",
-        "target",
-        "save",
-        "write",
-        "log",
-        "export",
-        "import",
-        "install",
-        "uninstall",
-        "set",
-        "unset",
-        "add",
-        "del",
-        "delete",
-        "remove",
-        "rm",
-        "clear",
-        "clean",
-        "reset",
-        "create",
-        "new",
-        "init",
-        "update",
-        "upgrade",
-        "upload",
-        "download",
-        "send",
-        "post",
-        "put",
-        "move",
-        "copy",
-        "kill",
-        "stop",
-        "start",
-        "restart",
-        "quit",
-        "exec",
-        "execute",
-        "eval",
-        "run",
-        "cmd",
-        "command",
-        "script",
-        "edit",
-        "enable",
-        "disable",
-        "apply",
-        "fix",
-        "replace",
-        "dump",
-        "record",
-        "extract",
-        "convert",
-        "generate",
-        "gen",
-        "sync",
-        "push",
-        "pull",
-        "load",
-        "store",
-        "restore",
-        "connect",
-        "server",
-        "listen",
-        "serve",
-        "daemon",
-        "register",
-        "mount",
-        "umount",
-        "unmount",
-        "wipe",
-        "erase",
-        "format",
-        "flash",
-        "toggle",
-        "switch",
-        "lock",
-        "unlock",
-        "change",
-        "open",
-        "close",
-        "play",
-        "next",
-        "prev",
-        "login",
-        "logout",
-        "auth",
-        "key",
-        "password",
-        "rename",
-        "split",
-        "merge",
-        "backup",
-        "build",
-        "deploy",
-        "publish",
-        "inplace",
-        "place",
-        "to",
-        "code",
-        "force",
-        "pre",
-        "post",
-        "prune",
-        "end",
-        "begin",
-        "detach",
-        "attach",
-        "assign",
-        "release",
-    ]
+_HINTS = re.compile(
+    r"(?:^|[-_.])(?:add|apply|assign|attach|auth|backup|begin|build|change|clean|clear|close|cmd|code|command|connect|convert"
+    r"|copy|create|daemon|del|delete|deploy|dest|destination|detach|dir|directory|disable|download|dump|edit|enable|end|erase"
+    r"|eval|exec|execute|export|extract|file|fix|flash|folder|force|format|gen|generate|import|init|inplace|install|key|kill"
+    r"|listen|load|lock|log|login|logout|merge|mount|move|new|next|open|out|outfile|output|password|path|place|play|post|pre"
+    r"|prev|prune|publish|pull|push|put|quit|record|register|release|remove|rename|replace|reset|restart|restore|rm|run|save"
+    r"|script|send|serve|server|set|split|start|stop|store|switch|sync|target|to|toggle|umount|uninstall|unlock|unmount|unset"
+    r"|update|upgrade|upload|wipe|write)(?:$|[-_.])",
+    re.IGNORECASE,
 )
 _ORDER = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
 
 
-def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Set[Verb]) -> Iterator[Word]:
+def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verbs) -> Iterator[Word]:
     """The words nobody described, in the order they were given. ``told``: actions of the effects already told."""
     strict = parsed.node.strict
     for hit in parsed.hits:
@@ -188,7 +63,7 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Set[
             yield first
 
 
-def _tells(hit: Hit, told: Set[Verb]) -> bool:
+def _tells(hit: Hit, told: Verbs) -> bool:
     return any(pattern.fullmatch(hit.spelling) and not covered & told for pattern, covered in _TELLING)
 
 
@@ -196,7 +71,7 @@ def _hints(hit: Hit) -> bool:
     name = hit.spelling.lstrip("-")
     if hit.spelling in _PRINTS:
         return False
-    return len(name) < 2 or not _HINTS.isdisjoint(re.split(r"[-_.]", name.lower()))
+    return len(name) < 2 or _HINTS.search(name) is not None
 
 
 def _a_value(parsed: Parsed) -> bool:
