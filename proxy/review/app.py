@@ -18,7 +18,7 @@ from aiohttp.typedefs import Handler
 
 from classifiers.discover import discover
 from proxy.inbox import Outbox
-from proxy.review import disposition, events, export, login
+from proxy.review import candidate, disposition, events, export, login
 from proxy.review.gate import guard
 from proxy.review.page import NotThereError, Page, Wanted
 from proxy.review.site import Site
@@ -38,7 +38,7 @@ def review_app(config: Config, token: str, outbox: Outbox) -> web.Application:
     app.add_routes([web.get(p.path or "/", _handler(site, p, nav)) for p in pages])
     app.add_routes([web.get("", _handler(site, p, nav)) for p in pages if not p.path])
     app.add_routes([web.get("/static/{name}", _static)])
-    for part in (login, export, events, disposition):
+    for part in (login, export, events, disposition, candidate):
         app.add_routes(part.routes(site))
 
     async def close(_app: web.Application) -> AsyncIterator[None]:

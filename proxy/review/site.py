@@ -55,6 +55,7 @@ class Site:
         self.folder = Path(config.state) / "review"
         self.templates = templates()
         self.verification = Verification(config.audit_dir)
+        self.trial: object | None = None  # the last candidate policy tried (proxy/review/candidate.py)
         self.behind = True  # the log may hold more than the index
         self.error = ""
         self.changed = asyncio.Condition()

@@ -27,7 +27,7 @@ from proxy.review.search import COUNTED, find
 ROWS = 500
 FOLLOW_S = 1.0
 _COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
-_ASKED = {"": "everything", "destroyed": "destroyed", "left": "left the machine", "stays": "made persistent",
+_ASKED = {"": "everything", "destroyed": "asked to destroy", "left": "asked to send out", "stays": "asked to persist",
           "outside": "outside objective", "unread": "not read"}  # fmt: skip
 _HINT = "target text, or name=value: rule= session= agent= tool= domain= severity= marked="
 _COLUMNS = ("severity", "what it could do", "verdict", "why", "tool", "session", "reported", "when (UTC)")

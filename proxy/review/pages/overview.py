@@ -19,10 +19,13 @@ from proxy.review.verification import checkpoints
 WINDOWS = {"1": "today and yesterday", "7": "7 days", "30": "30 days", "": "all that is kept"}
 SHOWN, LOOKED_AT = 5, 60  # groups of a question; actions they are made from
 _QUESTIONS = {
-    "destroyed": ("What was destroyed", "No call asked to delete or overwrite anything."),
-    "left": ("What left the machine", "No call asked to send anything out."),
-    "stays": ("What was installed or made persistent", "No call asked to install, schedule or persist anything."),
-    "outside": ("What ran outside its objective", "No call was outside a declared objective."),
+    "destroyed": ("What was asked to be destroyed", "No call asked to delete or overwrite anything."),
+    "left": ("What was asked to leave the machine", "No call asked to send anything out."),
+    "stays": (
+        "What was asked to be installed or to stay",
+        "No call asked to install, schedule or persist anything.",
+    ),
+    "outside": ("What was asked outside its objective", "No call was outside a declared objective."),
     "unread": ("What could not be read", "Every call was read in full."),
 }
 # Row → (tally key, address of the records behind it, what a number above zero means)
