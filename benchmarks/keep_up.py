@@ -2,6 +2,7 @@
 
 usage: python -m benchmarks.keep_up [SESSIONS [SECONDS]]. A live instance; every session re-sends 1 MiB of history and gets one
 streamed call every 20 s, as coding agents do. The analyzer is pinned to one core; relay, load and upstream share the other.
+BENCH_CONFIG adds a line to the instance's configuration, such as ``spool: {overflow: true}``.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ async def measure(sessions: int, seconds: float) -> None:
     cores = sorted(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as state:
         routes = {"m": {"url": upstream, "agui": False}}
-        config = build(None, {"state": state, "listen": "127.0.0.1:0", "control": "127.0.0.1:0", "routes": routes})
+        file = Path(state, "onlooker.yaml")
+        file.write_text("onlooker: 1\n" + os.environ.get("BENCH_CONFIG", ""), encoding="utf-8")
+        config = build(file, {"state": state, "listen": "127.0.0.1:0", "control": "127.0.0.1:0", "routes": routes})
         with await asyncio.to_thread(Instance.start, config) as instance:
             await asyncio.to_thread(instance.wait_analyzer)
             pids = read_pids(config.pids_file)

@@ -57,6 +57,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     Definition("onlooker_refusals_total", "counter", "Typed refusals answered by the relay.", ("status",)),
     Definition("onlooker_relay_tick_max_seconds", "gauge", "Longest loop tick of any relay."),
     Definition("onlooker_spool_bytes", "gauge", "Captured and not yet analysed."),
+    Definition("onlooker_spool_moved_segments_total", "counter", "Segments moved to disk (spool.overflow)."),
     Definition(
         "onlooker_analysis_lag_seconds",
         "gauge",

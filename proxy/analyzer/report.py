@@ -20,6 +20,8 @@ def report(running: Running) -> None:
     figures(running)
     behind = running.tail.behind_bytes()
     desk.metrics.set("onlooker_spool_bytes", behind)
+    if running.overflow is not None:
+        desk.metrics.set("onlooker_spool_moved_segments_total", running.overflow.moved)
     judge = desk.judge.status()
     error = desk.writer.unwritable or log.health.error or running.keeper.error
     write_status(
@@ -31,11 +33,17 @@ def report(running: Running) -> None:
             "behind_bytes": behind,
             "log": {"id": log.log_id, "next_seq": log.next_seq, "acknowledged": log.acknowledged_seq, "error": error},
             "judge": judge,
-            "degraded": list(judge.get("degraded", [])),
+            "degraded": [*judge.get("degraded", []), *_overflow(running)],
             "sessions": _sessions(running),
             "metrics": desk.metrics.snapshot(),
         },
     )
+
+
+def _overflow(running: Running) -> list[str]:
+    """Why a filling spool cannot move to disk: it goes on as if there were no overflow."""
+    error = running.overflow.error if running.overflow is not None else None
+    return [f"spool overflow: {error}"] if error else []
 
 
 def _sessions(running: Running) -> list[dict[str, Any]]:

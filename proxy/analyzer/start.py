@@ -25,6 +25,7 @@ from proxy.metrics import Metrics
 from proxy.sessions.book import SessionBook
 from proxy.sessions.peer import PeerFinder
 from proxy.settings import Config
+from proxy.spool.overflow import Overflow
 from proxy.spool.tail import SpoolTail
 
 RECOVERED_RECORDS = 200_000  # the log's tail looked at for what an earlier life wrote after its last snapshot
@@ -41,6 +42,7 @@ class Running:
     inbox: Inbox
     stopping: threading.Event
     log_mark: dict[str, Any]  # records from here on may be met again in the capture
+    overflow: Overflow | None = None
 
     def save(self) -> None:
         """A disk that refuses costs nothing but time: the spool keeps what is not yet behind a snapshot."""
@@ -50,6 +52,8 @@ class Running:
         self.keeper.save(self.analyzer, self.tail, extra)
 
     def close(self) -> None:
+        if self.overflow is not None:
+            self.overflow.close()
         self.tail.close()
         self.desk.peers.close()
         self.log.close()
@@ -77,14 +81,18 @@ def start(config: Config, judge: Judge) -> Running:
     )
     analyzer = Analyzer(desk)
     Path(config.spool.dir).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    tail = SpoolTail(Path(config.spool.dir), None if saved is None else saved["tail"])
+    disk = state_dir / "spool-overflow"
+    tail = SpoolTail(Path(config.spool.dir), None if saved is None else saved["tail"], disk)
+    overflow = Overflow(tail.root, disk, config.spool.cap_bytes) if config.spool.overflow else None
     inbox = Inbox(inbox_file(config.spool.dir), 0 if saved is None else saved["inbox"])
     if saved is not None:
         resume(analyzer, saved)
     mark: dict[str, Any] = saved["log"] if saved is not None else {"id": None, "next_seq": 0}
     desk.writer.remember(_written_since(log, mark))
     snapshot.begin(tail.checkpoint(), analyzer, mark)
-    return Running(config, log, desk, analyzer, snapshot, tail, inbox, stopping, mark)
+    if overflow is not None:
+        overflow.start()
+    return Running(config, log, desk, analyzer, snapshot, tail, inbox, stopping, mark, overflow)
 
 
 def _written_since(log: AuditLog, known: dict[str, Any]) -> list[dict[str, Any]]:

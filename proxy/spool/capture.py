@@ -116,10 +116,11 @@ class Capture:
         if e.kind & fmt.OVER:
             yield from self._end(e.exchange, e.mono_ns, Ending.COMPLETE, "")
 
-    def died(self, mono_ns: int, offered: tuple[int, int, int], reason: str) -> Iterator[SpoolEvent]:
+    def died(self, mono_ns: int, offered: tuple[int, int, int] | None, reason: str) -> Iterator[SpoolEvent]:
         """No more entries will come: end what is open, and declare what was offered but is not here."""
         yield from self.damaged(mono_ns, reason)
         counts = self.exchanges, self.bytes_in, self.bytes_out
+        offered = offered or counts
         exchanges, bytes_in, bytes_out = (want - have for want, have in zip(offered, counts, strict=True))
         if exchanges or bytes_in or bytes_out:
             self.exchanges, self.bytes_in, self.bytes_out = offered

@@ -22,6 +22,7 @@ from proxy.folders import private_directory
 from proxy.spool import format as fmt
 from proxy.spool.capture import Capture
 from proxy.spool.events import SpoolEvent
+from proxy.spool.segments import Segments
 from proxy.spool.wake import Wake
 
 BATCH_BYTES = 512 << 10  # per poll and writer: what a reader has in hand between two snapshots of its state
@@ -32,8 +33,9 @@ _OFFERED = Struct("<QQQ")
 class _Follower:
     """One writer's directory: position, decoding state, whether it is finished."""
 
-    def __init__(self, directory: Path, saved: dict[str, Any] | None) -> None:
+    def __init__(self, directory: Path, saved: dict[str, Any] | None, moved: Path | None = None) -> None:
         self.directory = directory
+        self.segments = Segments(directory, moved)
         saved = saved or {"segment": 0, "offset": 0, "capture": None, "finished": False}
         self.segment: int = saved["segment"]
         self.offset: int = saved["offset"]
@@ -106,7 +108,7 @@ class _Follower:
 
     def _tail(self, events: list[SpoolEvent], seen: int, *, gone: bool) -> None:
         """At the end of what could be read: wait, go to the next segment, or finish. ``seen``: bytes looked at."""
-        newer = [n for n in _segments(self.directory) if n > self.segment]
+        newer = [n for n in self.segments.numbers() if n > self.segment]
         if not newer and not gone:
             return
         if os.fstat(self._fd).st_size > seen:
@@ -124,14 +126,14 @@ class _Follower:
     def _open(self, events: list[SpoolEvent]) -> bool:
         """Open the segment at the position; the first one there is when the position is new."""
         if self.segment == 0:
-            there = _segments(self.directory)
+            there = self.segments.numbers()
             if not there:
                 return False
             self.segment = there[0]
         try:
-            self._fd = os.open(self.directory / f"seg-{self.segment:010d}", os.O_RDONLY | os.O_CLOEXEC)
+            self._fd = self.segments.open(self.segment)
         except FileNotFoundError:
-            newer = [n for n in _segments(self.directory) if n > self.segment]
+            newer = [n for n in self.segments.numbers() if n > self.segment]
             if not newer:
                 return False
             events += self.capture.damaged(self.mono_ns, f"spool_damaged: seg-{self.segment:010d} is gone")
@@ -143,7 +145,7 @@ class _Follower:
         raw = os.pread(self._fd, fmt.SEGMENT.size, 0)
         if len(raw) < fmt.SEGMENT.size:
             self.close()  # being created right now, or torn: the next poll tells
-            newer = [n for n in _segments(self.directory) if n > self.segment]
+            newer = [n for n in self.segments.numbers() if n > self.segment]
             if newer:
                 self.segment, self.offset = newer[0], 0
             return False
@@ -152,7 +154,7 @@ class _Follower:
             where = f"seg-{self.segment:010d}"
             events += self.capture.damaged(mono_ns, f"spool_damaged: {where} is not a version {fmt.VERSION} segment")
             self.close()
-            newer = [n for n in _segments(self.directory) if n > self.segment]
+            newer = [n for n in self.segments.numbers() if n > self.segment]
             if newer:
                 self.segment, self.offset = newer[0], 0
             return False
@@ -168,15 +170,19 @@ class _Follower:
 
 
 class SpoolTail:
-    """Every writer below ``root``; see the module docstring. ``checkpoint`` is what an earlier life saved."""
+    """Every writer below ``root``; see the module docstring. ``checkpoint`` is what an earlier life saved.
 
-    def __init__(self, root: Path, checkpoint: dict[str, Any] | None = None) -> None:
-        self.root = private_directory(root)
+    ``overflow``: where segments were moved when the spool filled (``proxy/spool/overflow.py``).
+    """
+
+    def __init__(self, root: Path, checkpoint: dict[str, Any] | None = None, overflow: Path | None = None) -> None:
+        self.root, self._overflow = private_directory(root), overflow
         self._wake = Wake(root)
         self._followers: dict[str, _Follower] = {}
         for name, saved in (checkpoint or {}).get("writers", {}).items():
-            if (root / name).is_dir():
-                self._followers[name] = _Follower(root / name, saved)
+            if (root / name).is_dir() or (overflow and (overflow / name).is_dir()):
+                self._follow(name, saved)
+        self._left_behind()
 
     def fileno(self) -> int:
         """Readable when a relay wrote something; for a loop of one's own, with ``doze`` and ``rouse``."""
@@ -187,8 +193,18 @@ class SpoolTail:
         for entry in os.scandir(self.root):
             if entry.name in self._followers or entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
                 continue  # a dot: a writer still making its directory
-            self._followers[entry.name] = _Follower(self.root / entry.name, None)
+            self._follow(entry.name, None)
         return [event for f in self._followers.values() for event in f.poll()]
+
+    def _follow(self, name: str, saved: dict[str, Any] | None) -> None:
+        self._followers[name] = _Follower(self.root / name, saved, self._overflow and self._overflow / name)
+
+    def _left_behind(self) -> None:
+        """Writers of whom only what was moved is left: memory was lost (a reboot), the disk was not."""
+        there = os.scandir(self._overflow) if self._overflow and self._overflow.is_dir() else ()
+        for entry in there:
+            if entry.name not in self._followers and not (self.root / entry.name).is_dir():
+                self._follow(entry.name, None)
 
     def wait(self, timeout_s: float) -> list[SpoolEvent]:
         """``poll``, sleeping up to ``timeout_s`` for something to come."""
@@ -214,16 +230,19 @@ class SpoolTail:
     def release(self, upto: dict[str, Any]) -> None:
         """``upto`` is durable: delete segments before it, and directories of writers that are finished."""
         for name, saved in upto["writers"].items():
-            directory = self.root / name
-            if saved["finished"]:
-                shutil.rmtree(directory, ignore_errors=True)
-                self._followers.pop(name, None)
+            follower = self._followers.get(name)
+            if follower is None:
                 continue
-            if follower := self._followers.get(name):
-                follower.read_bytes = 0
-            for number in _segments(directory):
+            if saved["finished"]:
+                for directory in (follower.segments.directory, follower.segments.moved):
+                    if directory is not None:
+                        shutil.rmtree(directory, ignore_errors=True)
+                self._followers.pop(name)
+                continue
+            follower.read_bytes = 0
+            for number in follower.segments.numbers():
                 if number < saved["segment"]:
-                    (directory / f"seg-{number:010d}").unlink(missing_ok=True)
+                    follower.segments.drop(number)
 
     @property
     def read_bytes(self) -> int:
@@ -234,7 +253,7 @@ class SpoolTail:
         """Captured and not yet polled: the analyzer's lag in bytes."""
         total = 0
         for f in self._followers.values():
-            sizes = {n: (f.directory / f"seg-{n:010d}").stat().st_size for n in _segments(f.directory)}
+            sizes = {n: f.segments.size(n) for n in f.segments.numbers()}
             total += sum(size for n, size in sizes.items() if n > f.segment)
             total += max(0, sizes.get(f.segment, 0) - f.offset)
         return total
@@ -243,13 +262,6 @@ class SpoolTail:
         for f in self._followers.values():
             f.close()
         self._wake.close()
-
-
-def _segments(directory: Path) -> list[int]:
-    try:
-        return sorted(int(n[4:]) for n in os.listdir(directory) if n.startswith("seg-"))  # noqa: PTH208 - names only, no Path each
-    except FileNotFoundError:
-        return []
 
 
 def _alive(directory: Path) -> bool:
@@ -268,12 +280,12 @@ def _alive(directory: Path) -> bool:
         os.close(fd)
 
 
-def _offered(directory: Path) -> tuple[int, int, int]:
-    """The writer's own count: exchanges, bytes in, bytes out."""
+def _offered(directory: Path) -> tuple[int, int, int] | None:
+    """The writer's own count: exchanges, bytes in, bytes out; None when it went with the memory it was in."""
     try:
         fd = os.open(directory / "offered", os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
-        return (0, 0, 0)
+        return None
     try:
         with mmap.mmap(fd, _OFFERED.size, prot=mmap.PROT_READ) as page:
             exchanges, bytes_in, bytes_out = _OFFERED.unpack(page[: _OFFERED.size])

@@ -21,6 +21,7 @@ from zlib import crc32
 
 from proxy.folders import private_directory
 from proxy.spool import format as fmt
+from proxy.spool.segments import segment_name, size_of
 from proxy.spool.wake import Wake
 
 HIGH_WATER = 15 / 16  # of the cap: above it captured exchanges stop; what is left is for endings and gap entries
@@ -368,7 +369,7 @@ class Writer:
         if self._fd >= 0:
             os.close(self._fd)
         self._segment += 1
-        path = self.directory / _segment_name(self._segment)
+        path = self.directory / segment_name(self._segment)
         self._fd, self._size = -1, 0
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -384,19 +385,8 @@ class Writer:
         self._count_others()
 
     def _count_others(self) -> None:
-        mine = self.directory / _segment_name(self._segment)
-        self._others = sum(_size(p) for p in self.root.glob("*/seg-*") if p != mine)
-
-
-def _segment_name(number: int) -> str:
-    return f"seg-{number:010d}"
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+        mine = self.directory / segment_name(self._segment)
+        self._others = sum(size_of(p) for p in self.root.glob("*/seg-*") if p != mine)
 
 
 def _page(path: Path) -> mmap.mmap:
