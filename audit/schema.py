@@ -121,7 +121,7 @@ KINDS: dict[str, tuple[str, tuple[Row, ...]]] = {
         "A session began, changed (binding, tools) or ended.",
         (
             ("event", "string", "start, changed or end."),
-            ("objective", "object?", "The binding: id, hash, trust, bound_by, effective_from, statement."),
+            ("objective", "object?", "The binding: id, hash, trust, bound_by, effective_from, statement, declared (the agent's own, which narrows it)."),
             ("tools", "any", "name, schema_hash, description_hash of the tools offered."),
             ("cwd", "object?", "value and where it is known from."),
             ("coverage", "string?", "What of this client is not seen."),

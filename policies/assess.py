@@ -35,10 +35,12 @@ def assess(
 ) -> Assessment:
     """Judge one action. Never raises for a broken policy or objective: those are states of the answer."""
     bound = objectives.bind(facts)
-    return assess_bound(subject, bound, policies, state)
+    return assess_bound(subject, bound, policies, state, widening=facts.widening)
 
 
-def assess_bound(subject: Subject, bound: Binding, policies: PolicySet, state: SessionState) -> Assessment:
+def assess_bound(
+    subject: Subject, bound: Binding, policies: PolicySet, state: SessionState, *, widening: bool = False
+) -> Assessment:
     """The same for a binding that is already known (replay, tests)."""
     seen = state.observe(subject)
     verdict = judge(seen, bound, state)
@@ -50,7 +52,7 @@ def assess_bound(subject: Subject, bound: Binding, policies: PolicySet, state: S
         "objective.verdict": str(verdict.verdict),
         "objective.severity": str(verdict.severity),
         "objective.reasons": [str(t.reason) for t in verdict.trail if t.reason],
-        "objective.widened": widened(seen, bound),
+        "objective.widened": widening or widened(seen, bound),
         "objective.first_without": first,
     }
     fields |= {"objective.id": bound.id, "objective.trust": bound.trust} if bound.id else {}

@@ -27,6 +27,7 @@ class Facts:
     listener: str | None = None
     unix_socket: str | None = None
     declared: Objective | None = None
+    widening: bool = False  # this very call declares more than what is in force
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,8 @@ def judge(subject: Subject, binding: Binding, state: SessionState) -> ObjectiveV
         return _without(binding, Reason.INCOMPLETE, objective)
     trail = trail_of(objective, subject)
     if binding.declared is not None and binding.trust != "agent":
-        trail += [_narrowed(t) for t in trail_of(binding.declared, subject) if t.verdict is not Verdict.CONSISTENT]
+        own = [*trail_of(binding.declared, subject), *_budget(binding.declared, subject, state)]
+        trail += [_narrowed(t) for t in own if t.verdict is not Verdict.CONSISTENT]
     trail += _budget(objective, subject, state)
     if subject.action.opaque:
         trail.append(TrailEntry(None, Verdict.UNDETERMINED, Reason.INCOMPLETE))

@@ -198,6 +198,7 @@ _KEYS: Mapping[str, Any] = {
     "sinks": _sinks,
     "upstream_ca": _text,
     "allow_remote": _boolean,
+    "mcp_server": _boolean,
     "strip_own_headers": _boolean,
     "control_hosts": _names,
 }
@@ -304,6 +305,7 @@ _PLAIN: Mapping[str, Any] = {
     "agents": {},
     "sinks": (),
     "allow_remote": False,
+    "mcp_server": False,
     "strip_own_headers": False,
     "control_hosts": (),
 }

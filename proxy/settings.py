@@ -83,6 +83,7 @@ class Config:
     sinks: tuple[Mapping[str, Any], ...] = ()
     upstream_ca: str | None = None  # extra CA bundle for verifying https upstreams; verification is always on
     allow_remote: bool = False  # a bind that is not loopback was asked for by flag
+    mcp_server: bool = False  # agents may ask and declare through `onlooker mcp-server`
     strip_own_headers: bool = False  # X-Onlooker-* are forwarded unchanged unless this is set
     control_hosts: tuple[str, ...] = ()  # names, beside localhost and addresses, the control plane answers to
     launch: Launch | None = None

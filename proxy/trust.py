@@ -39,7 +39,13 @@ def trust_of(config: Config) -> tuple[Trust, list[str]]:
             wrong.append(f"trust_keys: {name}: expected an Ed25519 public key in PEM")
     if config.trust == "required" and not config.trust_keys:
         wrong.append("trust: required without trust_keys: no policy but the shipped ones can be loaded")
-    return Trust(keys, config.trust == "required", _Revisions(Path(config.state) / FILE)), wrong
+    return Trust(keys, config.trust == "required", _Revisions(_kept_in(config) / FILE)), wrong
+
+
+def _kept_in(config: Config) -> Path:
+    """Each ``run`` has a state of its own; what was in force once holds for all of them."""
+    state = Path(config.state)
+    return state.parents[1] if config.launch is not None and state.parent.name == "runs" else state
 
 
 class _Revisions(dict[str, int]):

@@ -7,12 +7,14 @@ call known to its session so that results find it. A stage that fails costs its 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from audit import record
 from classifiers.call import ApprovalState, ObservedAt, ToolCall
 from classifiers.dispatch import unread
 from classifiers.effects import Action, OpaqueReason, Reversibility
 from policies.bind import Facts
+from policies.declaration import is_declaration
 from policies.verdict import ObjectiveVerdict, Result, Subject, Verdict
 from proxy.analyzer.around import around
 from proxy.analyzer.desk import Desk
@@ -51,6 +53,8 @@ def on_call(desk: Desk, tracked: Tracked, call: ToolCall) -> None:
         )
     )
     desk.note_lag(tracked.last_mono_ns)
+    if judged.attested is not None:
+        desk.writer.write(record.attestation(**judged.attested, around=around(tracked, desk.origin, 4)))
     _bound(desk, tracked, judged)
     _remember(desk, tracked, call, action, identity)
     _count(desk, tracked, call, action, judged)
@@ -123,10 +127,16 @@ def _judged(desk: Desk, tracked: Tracked, call: ToolCall, action: Action) -> Jud
     fields = call_fields(tracked, call, desk.config.agents, changed=changed, home=desk.home(tracked))
     subject = Subject(action, fields, datetime.fromtimestamp(tracked.wall_s, UTC))
     try:
-        return desk.guard.run("policy", lambda: desk.judge.judge(subject, binding_facts(desk, tracked)))
+        facts, declares = binding_facts(desk, tracked), _declares(desk, call)
+        return desk.guard.run("policy", lambda: desk.judge.judge(subject, facts, declares))
     except StageFailedError as error:
         failed(desk, tracked, error, call)
         return Judged()
+
+
+def _declares(desk: Desk, call: ToolCall) -> Any:
+    """What a call of our MCP server's tool declares; None where the configuration does not offer that server."""
+    return call.arguments if desk.config.mcp_server and is_declaration(call.name, call.server) else None
 
 
 def binding_facts(desk: Desk, tracked: Tracked) -> Facts:
@@ -190,7 +200,7 @@ def _bound(desk: Desk, tracked: Tracked, judged: Judged) -> None:
     """The session's objective became known, or another is in force from here on: a line of its own."""
     session, binding = tracked.session, judged.binding
     assert session is not None
-    said = None if binding is None else f"{binding['id']} {binding['hash']} {binding['bound_by']}"
+    said = None if binding is None else " ".join(str(binding.get(k)) for k in ("id", "hash", "bound_by", "declared"))
     if said is None or said == session.objective:
         return
     session.objective = said

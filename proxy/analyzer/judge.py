@@ -21,10 +21,12 @@ class Judged:
     policy: tuple[PolicyResult, ...] = ()
     objective: ObjectiveVerdict | None = None
     binding: dict[str, Any] | None = None
+    attested: dict[str, Any] | None = None  # what became of a declaration of the agent's: fields of an attestation
 
 
 class Judge(Protocol):
-    def judge(self, subject: Subject, facts: Facts) -> Judged: ...
+    def judge(self, subject: Subject, facts: Facts, declares: Any = None) -> Judged:
+        """``declares``: the arguments of a call by which the agent declares an objective of its own."""
 
     def judge_result(self, subject: Subject, facts: Facts) -> Sequence[PolicyResult]: ...
 
@@ -51,7 +53,7 @@ class NoJudge:
 
     said: list[str] = field(default_factory=list)
 
-    def judge(self, subject: Subject, facts: Facts) -> Judged:  # noqa: ARG002 - the seam's signature
+    def judge(self, subject: Subject, facts: Facts, declares: Any = None) -> Judged:  # noqa: ARG002 - the seam's signature
         return Judged()
 
     def judge_result(self, subject: Subject, facts: Facts) -> Sequence[PolicyResult]:  # noqa: ARG002 - as above

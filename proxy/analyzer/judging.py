@@ -17,13 +17,16 @@ from audit import record
 from policies import objectives as objective_files
 from policies.assess import assess
 from policies.bind import Facts
+from policies.declaration import Why
 from policies.evaluate import Compiled
 from policies.inline import failing
 from policies.model import Leaf
+from policies.objective import Objective
 from policies.objectives import Objectives
 from policies.policy_set import Loaded, PolicySet, bundle_of
 from policies.state import SessionState
 from policies.verdict import PolicyResult, Subject, Verdict
+from proxy.analyzer.declared import Declared, attested
 from proxy.analyzer.fields import LATE_FIELDS
 from proxy.analyzer.in_force import InForce, stamp
 from proxy.analyzer.judge import Judged
@@ -47,6 +50,7 @@ class FileJudge:
         self.objectives = objective_files.load(p for p in self._objective_paths if p.exists() or p != own)
         self._results = _about_results(self.policies)
         self._state, self._result_state = SessionState(), SessionState()
+        self._declared = Declared()
         self._used: OrderedDict[str, tuple[str, set[str]]] = OrderedDict()
         self._objective_stamp = stamp(self._objective_paths)
         self._due = [self._loaded_record(), *self._broken_records()]
@@ -54,13 +58,23 @@ class FileJudge:
         if wrong:
             self._due.append(record.policy_reload_failed(file=config.file or "", errors=wrong, active_hash=None))
 
-    def judge(self, subject: Subject, facts: Facts) -> Judged:
+    def judge(self, subject: Subject, facts: Facts, declares: Any = None) -> Judged:
+        session = subject.fields.get("session.id")
+        facts = replace(facts, declared=self._declared.of(session))
+        offer, said = None, None
+        if declares is not None:
+            home = subject.fields.get("session.home")
+            offer = self._declared.weigh(declares, session, self.objectives.bind(facts), home)
+            facts = replace(facts, widening=offer.refused in _WIDENING)
         made = assess(subject, facts, self.policies, self.objectives, self._state)
+        if offer is not None and (offer.taken is None or offer.taken.hash != _hash(facts.declared)):
+            self._declared.take(offer, session)  # nothing is retroactive: this call was judged without it
+            said = attested(offer, session, "call")
         objective = made.binding.objective
         if objective is not None:
             lines = {t.at for t in made.verdict.trail if t.verdict is Verdict.CONSISTENT and t.at}
             self._note_used(str(subject.fields.get("session.id")), objective.id, lines)
-        return Judged(made.results, made.verdict, _binding(made))
+        return Judged(made.results, made.verdict, _binding(made), said)
 
     def judge_result(self, subject: Subject, facts: Facts) -> Sequence[PolicyResult]:  # noqa: ARG002 - the seam
         """Only rules over ``result.*`` look at an outcome; the others have looked at the action."""
@@ -93,10 +107,22 @@ class FileJudge:
             return [
                 record.attestation(statement=said, by="admin-api", detail={"objective": body["id"], **body["bind"]})
             ]
+        if kind == "declared":
+            return self._told(body.get("session"), body.get("arguments"))
         return []
+
+    def _told(self, session: str | None, arguments: Any) -> list[dict[str, Any]]:
+        """A declaration through our MCP server. Without a session it waits for its call to be seen in one."""
+        bound = self.objectives.bind(Facts(session=session))
+        offer = self._declared.weigh(arguments, session, bound)
+        if session and offer.taken is not None and offer.taken.hash == _hash(self._declared.of(session)):
+            return []
+        self._declared.take(offer, session)
+        return [record.attestation(**attested(offer, session, "mcp-server"))]
 
     def session_ended(self, session: str) -> dict[str, Any]:
         self._state.end(session)
+        self._declared.end(session)
         self._result_state.end(session)
         name, used = self._used.pop(session, ("", set()))
         objective = self.objectives.by_id.get(name)
@@ -124,6 +150,7 @@ class FileJudge:
             "result": self._result_state.snapshot(),
             "admin": dict(self.objectives.admin),
             "used": self._used,
+            "declared": self._declared.by_session,
         }
 
     def restore(self, state: Any) -> None:
@@ -132,6 +159,7 @@ class FileJudge:
         self._state = SessionState.restore(state["policy"])
         self._result_state = SessionState.restore(state["result"])
         self._used = state["used"]
+        self._declared.by_session = state.get("declared", OrderedDict())
         self.objectives = replace(self.objectives, admin=state["admin"])
 
     def _objectives_again(self) -> list[dict[str, Any]]:
@@ -174,6 +202,13 @@ class FileJudge:
             self._used.popitem(last=False)
 
 
+_WIDENING = {Why.WIDER, Why.WIDER_THAN_DECLARED}
+
+
+def _hash(objective: Objective | None) -> str | None:
+    return objective.hash if objective else None
+
+
 def load_judge(config: Config) -> FileJudge:
     return FileJudge(config)
 
@@ -211,6 +246,7 @@ def _binding(made: Any) -> dict[str, Any] | None:
         "trust": bound.trust,
         "bound_by": bound.bound_by,
         "reason": str(bound.reason) if bound.reason else None,
+        "declared": bound.declared.id if bound.declared else None,
         "hits": [{"source": h.source, "objective": h.objective, "trust": h.trust} for h in bound.hits],
     }
 

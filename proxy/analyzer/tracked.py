@@ -17,7 +17,7 @@ from proxy.exchange import Exchange
 from proxy.sessions.identity import Identity
 from proxy.sessions.session import Session
 
-SLOTS = 4  # records one event can give: itself, a session's start, a finding about it, a failure
+SLOTS = 5  # records one event can give: itself, a session's start, a finding about it, a failure, a declaration
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ routes: {}                         # more: {local: http://127.0.0.1:9000}
 policies: [onlooker:starter]       # files, folders, or the rules that come with onlooker
 trust: optional                    # required: only policies from bundles signed by one of trust_keys
 trust_keys: []                     # public keys (PEM), see onlooker policy sign
+mcp_server: false                  # true: agents may ask and declare through `onlooker mcp-server`
 objectives: []                     # what agents are meant to do: files or folders
 
 privacy:

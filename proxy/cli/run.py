@@ -72,7 +72,7 @@ def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet
     except (InstanceError, OSError) as error:
         click.echo(f"onlooker: cannot start: {error}", err=True)
         return OUR_FAILURE
-    environment = {**os.environ, **pointing.variables}
+    environment = {**os.environ, **pointing.variables, **_for_mcp_server(config)}
     try:
         instance.wait_analyzer(PEERS_S)
         code = run_command((command[0], *pointing.arguments, *command[1:]), environment)
@@ -86,6 +86,13 @@ def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet
     if not quiet:
         _report(instance)
     return code
+
+
+def _for_mcp_server(config: Config) -> dict[str, str]:
+    """Where an ``onlooker mcp-server`` that the command starts finds this instance."""
+    if not config.mcp_server:
+        return {}
+    return {"ONLOOKER_STATE": config.state, **({"ONLOOKER_CONFIG": config.file} if config.file else {})}
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
