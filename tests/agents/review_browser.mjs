@@ -5,7 +5,7 @@ const require = createRequire(import.meta.url);
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const given = JSON.parse(process.argv[2]);
-const found = { violations: [], errors: [], foreign: [], wide: [], marked: false, live_ms: -1, opened_by_keys: "" };
+const found = { violations: [], errors: [], foreign: [], wide: [], marked: false, live_ms: -1, opened_by_keys: "", tried: "" };
 
 const browser = await chromium.launch({ executablePath: given.chromium, args: ["--no-sandbox"] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: false });
@@ -31,7 +31,7 @@ await page.click("button.main");
 await page.waitForSelector("nav");
 const first = await (await page.goto(given.base + "/review/actions")).text();
 const action = /href="(\/review\/actions\/[^"]+)"/.exec(first)[1];
-const pages = ["/review/", "/review/sessions", "/review/sessions/demo-coder", "/review/actions", action, "/review/policies", "/review/objectives", "/review/records", "/review/actions?q=nothing-like-it", "/review/nowhere-at-all".replace("nowhere-at-all", "record/x:1")];
+const pages = ["/review/", "/review/sessions", "/review/sessions/demo-coder", "/review/actions", action, "/review/policies", "/review/policies/candidate", "/review/objectives", "/review/records", "/review/actions?q=nothing-like-it", "/review/nowhere-at-all".replace("nowhere-at-all", "record/x:1")];
 for (const scheme of ["light", "dark"]) {
   await page.emulateMedia({ colorScheme: scheme });
   for (const path of pages) {
@@ -77,5 +77,25 @@ await page.click("form.stack button.main");
 await page.waitForSelector("#marks");
 found.marked = (await page.textContent("body")).includes("restore drill");
 await shot("marked");
+
+// A candidate policy, through its form.
+await visit("/review/policies/candidate");
+await page.fill("#text", `policy: 1
+id: candidate
+rules:
+  - id: acme.any-send
+    description: Sends anything.
+    severity: high
+    match: {effects: [{domain: network, action: send}]}
+    message: "sends to {effect.target}"
+    tests:
+      - {action: {effects: ["send network:h.example"]}, expect: match}
+`);
+await page.selectOption("#against", "");
+await page.click("form.stack button.main");
+await page.waitForSelector("#differences");
+found.tried = await page.textContent("section[aria-labelledby=differences]");
+await check("candidate, tried");
+await shot("candidate");
 await browser.close();
 console.log(JSON.stringify(found));

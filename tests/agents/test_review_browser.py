@@ -75,4 +75,5 @@ def test_the_review_in_a_real_browser(browser_modules, running):
     assert found["wide"] == []  # no page is wider than a phone
     assert found["marked"] is True
     assert 0 <= found["live_ms"] <= 1000
+    assert "acme.any-send" in found["tried"]
     assert found["opened_by_keys"].startswith("/review/actions/")
