@@ -61,7 +61,7 @@ def load(site: Site, known: Known) -> Value | None:
     if path.text is not None and re.match(r"\w+://", path.text):
         return http(site, replace(known, roles={"method": "GET", "url": known.roles["path"]}))
     file(site, replace(known, roles={"path": known.roles["path"], "default": "r"}))
-    return Value(raw=site.raw, taint=site.taint)
+    return Value(ref=known.returns, raw=site.raw, taint=site.taint)
 
 
 def save(site: Site, known: Known) -> Value | None:

@@ -32,6 +32,7 @@ class Interpreter:
         self.reading: list[ir.Function] = []
         self.read: set[int] = set()
         self.marks: set[str] = set()
+        self.stars: list[str] = []
         self.steps = 0
 
     def run(self, nodes: Sequence[ir.Node]) -> Value:
@@ -74,7 +75,13 @@ class Interpreter:
         for scope in reversed(self.scopes):
             if node.id in scope:
                 return scope[node.id]
-        return Value(ref=node.id, raw=node.id)
+        return Value(ref=self.starred(node.id), raw=node.id)
+
+    def starred(self, name: str) -> str:
+        """A name nothing bound: the language's own, else a member of a module imported whole (``from z3 import *``)."""
+        if not self.stars or self.library.call(name) is not None:
+            return name
+        return next((f"{m}.{name}" for m in self.stars if self.library.call(f"{m}.{name}") is not None), name)
 
     def attr(self, node: ir.Attr) -> Value:
         base = self.value(node.obj)
@@ -164,6 +171,8 @@ class Interpreter:
         return value
 
     def imported(self, node: ir.Import) -> Value:
+        if node.alias == "*":
+            self.stars.append(node.name.removesuffix(".*"))
         self.bind(node.alias, Value(ref=node.name, raw=node.name))
         if node.name.startswith(".") or not self.is_known_module(node.name):
             module = node.name.lstrip(".").partition(".")[0] or "project"

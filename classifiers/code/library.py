@@ -44,11 +44,13 @@ class Library:
     aliases: Mapping[str, str] = field(default_factory=dict)  # short command names
 
     def call(self, name: str) -> Known | None:
-        """The entry for a dotted name, by the longest covering ``x.*`` if not by itself; None when nobody knows it."""
+        """The entry for a dotted name: itself, a pattern with ``*`` inside, or the longest covering ``x.*``."""
         if (known := self.calls.get(name)) is not None:
             return known
         if name in self.pure:
             return PURE
+        if (known := next((k for pattern, k in self.wild if fnmatchcase(name, pattern)), None)) is not None:
+            return known
         head = name
         while "." in head:
             head = head.rpartition(".")[0]
@@ -56,7 +58,7 @@ class Library:
                 return PURE
             if (known := self.calls.get(f"{head}.*")) is not None:
                 return known
-        return next((known for pattern, known in self.wild if fnmatchcase(name, pattern)), None)
+        return None
 
     def knows_module(self, name: str) -> bool:
         """Importing it is no effect of its own: something in the table is below it."""

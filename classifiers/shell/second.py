@@ -21,7 +21,12 @@ MAX_WORDS = 300
 MAX_DEPTH = 60
 Words = tuple[str, ...]
 _TESTS = frozenset({"[", "test"})  # tree-sitter gives tests a node of their own; they have no effects
-_UNREADABLE = re.compile(r"\[\[|\bcase\b|\bselect\b|\bcoproc\b|\btime\b|\$\(\(|\(\(|=\(|\bfor\s*\(\(|[?*+@!]\(")
+_UNREADABLE = re.compile(
+    r"\[\[|\bcase\b|\bselect\b|\bcoproc\b|\btime\b|\$\(\(|\(\(|=\(|\bfor\s*\(\(|[?*+@!]\("
+    r"|'[^']*\"[^']*'(?:\$\(|`)"  # a double quote within single quotes hides the substitution after them from bashlex
+)
+
+_ELEMENT = re.compile(r"[A-Za-z_]\w*\[[^\]]*\]\+?=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,8 @@ def _bashlex(skeleton: str) -> list[Words]:
 def _visit(node: Any, text: str, out: list[Words]) -> None:
     if node.kind == "command":
         words = [text[p.pos[0] : p.pos[1]] for p in node.parts if p.kind == "word"]
+        while words and _ELEMENT.match(words[0]):  # bashlex takes ``a[k]=v`` for a command's name
+            words.pop(0)
         if words and words[0] not in _TESTS:
             out.append((_resolve(words[0]), *sorted(_resolve(w) for w in words[1:])))
     for attribute in ("parts", "list", "redirects"):

@@ -38,6 +38,15 @@ CASES = [
     ("eval(\"__import__('os').remove('/srv/a')\")", ["delete filesystem:/srv/a"]),
     ("import os\nos.chdir('/srv')\nos.remove('a')", ["delete filesystem:/srv/a"]),
     ("import pytest\npytest.main(['-q'])", ["execute code:project"]),
+    ("from z3 import *\nx = Int('x')\ns = Solver()\ns.add(x > 2)\nprint(s.check())", []),
+    ("from pwn import *\np = process('./lock')\np.sendline(p64(7))", ["execute process:./lock"]),
+    ("from pwn import *\nr = remote('pwn.shop.example', 9001)\nr.recvline()", ["send network:pwn.shop.example"]),
+    ("import openpyxl\nb = openpyxl.load_workbook('/srv/a.xlsx')\nb.save('/srv/b.xlsx')", ["read filesystem:/srv/a.xlsx", "modify filesystem:/srv/b.xlsx"]),
+    ("import xml.etree.ElementTree as E\nt = E.parse('/srv/a.xml')\nt.write('/srv/b.xml')", ["read filesystem:/srv/a.xml", "modify filesystem:/srv/b.xml"]),
+    ("from PIL import Image\nImage.open('/srv/a.png').resize((2, 2)).save('/srv/b.png')", ["read filesystem:/srv/a.png", "modify filesystem:/srv/b.png"]),
+    ("import torch\ntorch.save({}, '/srv/w.pt')", ["modify filesystem:/srv/w.pt"]),
+    ("from transformers import AutoModel\nAutoModel.from_pretrained('a/b')", ["receive network:huggingface.co"]),
+    ("import h5py\nwith h5py.File('/srv/a.h5', 'w') as f:\n    f['x'] = 1", ["modify filesystem:/srv/a.h5"]),
     ("import asyncio, os\nasync def go():\n    os.remove('/srv/a')\nasyncio.run(go())", ["delete filesystem:/srv/a"]),
 ]  # fmt: skip
 

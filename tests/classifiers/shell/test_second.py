@@ -17,6 +17,7 @@ AGREE = [
     'X=$(a b) c $(d "$(e)")',
     'while read -r l; do a "$l"; done < <(b)',
     "export A=b C='d e'",
+    "declare -A m; m[a]=1; c d",
     'echo é "ü $(x)"',
 ]
 NO_READING = [
@@ -27,6 +28,7 @@ NO_READING = [
     "x=(1 2)",
     "echo $((1+2))",
     "a " * 400,
+    """awk '{print "'$(hostname)'"}'""",
     "(" * 61 + ")" * 61,
 ]
 
