@@ -83,7 +83,18 @@ def run_until(folder, sinks, done, timeout_s=30):
 
 def test_every_sink_is_found_and_says_its_options():
     found = {s.name for s in discover("audit.sinks", "SINK")}
-    assert found == {"stdout", "otlp", "syslog", "webhook", "parquet", "ocsf", "nats", "clickhouse"}
+    assert found == {"stdout", "otlp", "syslog", "webhook", "parquet", "ocsf", "nats", "clickhouse", "kafka"}
+
+
+def test_the_page_names_every_sink_with_its_options():
+    page = (Path(__file__).parents[2] / "docs" / "sinks.md").read_text("utf-8").partition("## Options")[2]
+    said = {
+        m[1]: set(re.findall(r"`([a-z_]+)[`:]", m[2]))
+        for m in re.finditer(r"^\| `(\w+)` \|(.*)\|$", page, re.MULTILINE)
+    }
+    for sink in discover("audit.sinks", "SINK"):
+        assert set(sink.options) <= said.pop(sink.name), sink.name
+    assert not said
 
 
 @pytest.mark.parametrize(
@@ -109,7 +120,7 @@ def test_a_wrong_option_is_named(tmp_path, sink, options, said):
 
 
 def test_an_unknown_sink_is_named(tmp_path):
-    with pytest.raises(ValueError, match="unknown sink 'carrier-pigeon'; expected clickhouse, nats, ocsf, otlp"):
+    with pytest.raises(ValueError, match="unknown sink 'carrier-pigeon'; expected clickhouse, kafka, nats, ocsf, otlp"):
         open_sinks([{"carrier-pigeon": {}}], tmp_path)
 
 
