@@ -44,16 +44,20 @@ class Agents:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.work = folder / "home" / "work"
 
-    def run(self, name: str, *, through: bool, allowed: bool = True) -> Run:
+    def run(self, name: str, *, through: bool, allowed: bool = True, script: tuple[dict[str, str], ...] = ()) -> Run:
+        """``script``: steps instead of the probe, in a checkout of ``checkout``'s making, under an objective for it."""
         program = BIN / name
         if not program.exists():
             pytest.skip(f"{name} is not installed: npm install --prefix tests/agents/coding")
-        mock = mock_model.Mock(PROBE)
-        home = self.folder / "home"
+        mock = mock_model.Mock(
+            PROBE, script=[{k: v.replace("{work}", str(self.work)) for k, v in s.items()} for s in script]
+        )
+        home, work = self.folder / "home", self.work
         shutil.rmtree(home, ignore_errors=True)
-        work = home / "work"
         work.mkdir(parents=True)
+        objective = checkout(work, self.folder) if script else None
         command, more = getattr(self, name)(home, mock.url, allowed)
         environment = {
             "HOME": str(home),
@@ -64,7 +68,17 @@ class Agents:
         state = self.folder / "state"
         shutil.rmtree(state, ignore_errors=True)
         if through:
-            command = [sys.executable, "-m", "proxy", "run", "--state", str(state), "--", *command]
+            command = [
+                sys.executable,
+                "-m",
+                "proxy",
+                "run",
+                "--state",
+                str(state),
+                *(["--objective", str(objective)] if objective else []),
+                "--",
+                *command,
+            ]
             environment |= {"PYTHONPATH": str(ROOT)}
         try:
             done = subprocess.run(
@@ -74,7 +88,7 @@ class Agents:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=300 if script else 120,
                 check=False,
             )
         finally:
@@ -96,7 +110,11 @@ class Agents:
         environment |= {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "IS_SANDBOX": "1"}
         return [
             *command,
-            *(["--allowedTools", "Bash"] if allowed else ["--disallowedTools", "Bash(echo:*)"]),
+            *(
+                ["--allowedTools", "Bash", "Read", "Edit", "Write"]
+                if allowed
+                else ["--disallowedTools", "Bash(echo:*)"]
+            ),
         ], environment
 
     def codex(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
@@ -130,12 +148,36 @@ class Agents:
     def opencode(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
         options = {"baseURL": f"{url}/v1", "apiKey": "x"}
         provider = {"local": {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}}
-        config = {"provider": provider, "model": "local/m", "permission": {"bash": "allow"}}
+        config = {"provider": provider, "model": "local/m", "permission": {"bash": "allow", "edit": "allow"}}
         (home / "work" / "opencode.json").write_text(json.dumps(config))
         return ["opencode", "run", "run the probe"], {
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
         }
+
+
+FILES = {
+    "app.py": "def total(prices):\n    return sum(prices) + 1\n",
+    "test_app.py": "import unittest\n\nfrom app import total\n\n\nclass Total(unittest.TestCase):\n"
+    "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n",
+    "README.md": "# Shop\n\nRun the tests with python3 -m unittest.\n",
+    "config.json": '{"currency": "EUR"}\n',
+}
+
+
+def checkout(work: Path, folder: Path) -> Path:
+    """A small repository with a failing test in ``work``, and the objective ``objective new`` makes of it."""
+    for name, content in FILES.items():
+        (work / name).write_text(content)
+    who = ["-c", "user.name=dev", "-c", "user.email=dev@shop.example"]
+    for words in (["init", "-q", "-b", "main"], ["add", "."], [*who, "commit", "-q", "-m", "Begin"]):
+        subprocess.run(["git", *words], cwd=work, check=True, capture_output=True)
+    for key, value in (("user.name", "dev"), ("user.email", "dev@shop.example")):
+        subprocess.run(["git", "config", key, value], cwd=work, check=True)
+    argv = [sys.executable, "-m", "proxy", "objective", "new", "Mend the shop", "--out", str(folder / "objective.yaml")]
+    (folder / "objective.yaml").unlink(missing_ok=True)
+    subprocess.run(argv, cwd=work, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return folder / "objective.yaml"
 
 
 @pytest.fixture

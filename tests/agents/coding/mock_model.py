@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+from collections.abc import Callable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -18,9 +19,13 @@ SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_c
 
 
 class Mock:
-    def __init__(self, command: str, function: str | None = None) -> None:
-        """``function``: ask for this declared tool with ``{"city": "Oslo"}`` instead of a shell command."""
-        self.command, self.function = command, function
+    def __init__(self, command: str, function: str | None = None, script: Sequence[dict[str, str]] = ()) -> None:
+        """``function``: ask for this declared tool with ``{"city": "Oslo"}`` instead of a shell command.
+
+        ``script``: instead of the one command, these steps one after another, by the tools the client offers:
+        ``{run}``, ``{read}``, ``{write, content}``, ``{edit, old, new}``.
+        """
+        self.command, self.function, self.script = command, function, script
         self.requests: list[tuple[str, str, list[tuple[str, str]], Any]] = []
         mock = self
 
@@ -71,25 +76,29 @@ class Mock:
         self, names: list[str], body: dict[str, Any], answered: tuple[str, ...]
     ) -> tuple[str, dict[str, Any]] | None:
         text = json.dumps(body)
-        if any(a in text for a in answered):
+        done = sum(text.count(a) for a in answered)
+        if self.script:
+            return _step(self.script[done], names) if done < len(self.script) else None
+        if done:
             return None
         if self.function in names:
             return str(self.function), {"city": "Oslo"}
         name = next((n for n in SHELLS if n in names), None)
         if name is None:
             return None
-        if name == "exec_command":
-            return name, {"cmd": self.command}
-        if name == "shell":
-            return name, {"command": ["bash", "-lc", self.command]}
-        return name, {"command": self.command, "description": "probe"}
+        return _shell(name, self.command)
+
+    def _call_id(self, body: dict[str, Any]) -> str:
+        """The first call's id is always the same; later ones are told apart by how much was said before."""
+        said = len(body.get("messages") or body.get("input") or ())
+        return f"{CALL}_{said}" if self.script else CALL
 
     def _messages(self, body: dict[str, Any]) -> tuple[int, str, bytes]:
         want = self._want([t.get("name") for t in body.get("tools") or []], body, ('"tool_result"',))
         block = (
             {"type": "text", "text": "done"}
             if want is None
-            else {"type": "tool_use", "id": f"toolu_{CALL}", "name": want[0], "input": want[1]}
+            else {"type": "tool_use", "id": f"toolu_{self._call_id(body)}", "name": want[0], "input": want[1]}
         )
         reason = "end_turn" if want is None else "tool_use"
         usage = {"input_tokens": 5, "output_tokens": 9}
@@ -150,7 +159,7 @@ class Mock:
             item = {
                 "type": "function_call",
                 "id": "fc_1",
-                "call_id": CALL,
+                "call_id": self._call_id(body),
                 "name": want[0],
                 "arguments": json.dumps(want[1]),
                 "status": "completed",
@@ -207,7 +216,11 @@ class Mock:
         call = (
             None
             if want is None
-            else {"id": CALL, "type": "function", "function": {"name": want[0], "arguments": json.dumps(want[1])}}
+            else {
+                "id": self._call_id(body),
+                "type": "function",
+                "function": {"name": want[0], "arguments": json.dumps(want[1])},
+            }
         )
         reason = "stop" if call is None else "tool_calls"
         base = {"id": "chatcmpl-probe", "created": 1, "model": body.get("model")}
@@ -266,6 +279,53 @@ class Mock:
             if streamed
             else (200, "application/json", whole.encode())
         )
+
+
+def _shell(name: str, command: str) -> tuple[str, dict[str, Any]]:
+    if name == "exec_command":
+        return name, {"cmd": command}
+    if name == "shell":
+        return name, {"command": ["bash", "-lc", command]}
+    return name, {"command": command, "description": "a step"}
+
+
+# What each step is called by the clients, and the names of its arguments; the first tool offered is asked for.
+TOOLS: dict[str, dict[str, tuple[str, ...]]] = {
+    "read": {"Read": ("file_path",), "read": ("filePath",), "read_file": ("file_path",)},
+    "write": {
+        "Write": ("file_path", "content"),
+        "write": ("filePath", "content"),
+        "write_file": ("file_path", "content"),
+    },
+    "edit": {
+        "Edit": ("file_path", "old_string", "new_string"),
+        "edit": ("filePath", "oldString", "newString"),
+        "replace": ("file_path", "old_string", "new_string"),
+    },
+}
+FIELDS = {"read": ("read",), "write": ("write", "content"), "edit": ("edit", "old", "new")}
+
+
+def _step(step: dict[str, str], names: list[str]) -> tuple[str, dict[str, Any]] | None:
+    """One step as a call of a tool this client offers; a client that has only a shell gets a command."""
+    shell = next((n for n in SHELLS if n in names), None)
+    if shell is None:
+        return None
+    kind = next(iter(step))
+    if kind != "run":
+        tool = next((t for t in TOOLS[kind] if t in names), None)
+        if tool is not None:
+            given = dict(zip(TOOLS[kind][tool], (step[f] for f in FIELDS[kind]), strict=True))
+            return tool, given | ({"instruction": "as asked"} if tool == "replace" else {})
+    return _shell(shell, _AS_COMMAND[kind](step))
+
+
+_AS_COMMAND: dict[str, Callable[[dict[str, str]], str]] = {
+    "run": lambda s: s["run"],
+    "read": lambda s: f"cat {s['read']}",
+    "write": lambda s: f"cat > {s['write']} <<'EOF'\n{s['content']}EOF",
+    "edit": lambda s: f"sed -i 's/{s['old']}/{s['new']}/' {s['edit']}",
+}
 
 
 def _sse(events: list[dict[str, Any]]) -> bytes:
