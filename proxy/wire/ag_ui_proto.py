@@ -24,22 +24,28 @@ class AgUiProtoDecoder:
 
     side: Side = Side.RESPONSE
     _held: bytearray = field(default_factory=bytearray)
-    _skip: int = 0
+    _skip: int = 0  # bytes still to come of a frame that is too long
+    _long: int = 0  # what it said its length is
 
     def feed(self, data: bytes) -> list[Frame]:
+        frames: list[Frame] = []
         if self._skip:
             passed = min(self._skip, len(data))
             self._skip -= passed
             data = data[passed:]
+            if self._skip:
+                return []
+            frames.append(self._over(self._long + 4))
         self._held += data
-        frames: list[Frame] = []
         at = 0
         while len(self._held) - at >= 4:
             size = int.from_bytes(self._held[at : at + 4], "big")
             if size > MAX_FRAME_BYTES:
-                frames.append(self._error(f"frame of {size} bytes is over {MAX_FRAME_BYTES}", b"", size))
                 present = min(len(self._held) - at - 4, size)
-                self._skip, at = size - present, at + 4 + present
+                self._skip, self._long, at = size - present, size, at + 4 + present
+                if self._skip:
+                    break
+                frames.append(self._over(size + 4))
                 continue
             if len(self._held) - at - 4 < size:
                 break
@@ -51,7 +57,7 @@ class AgUiProtoDecoder:
     def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a rest is unfinished however the body ended
         rest, self._held = bytes(self._held), bytearray()
         if self._skip:
-            return [self._error(f"the body ended {self._skip} bytes before an over-long frame did", b"", 0)]
+            return [self._over(self._long + 4 - self._skip)]
         return [self._error("the body ended inside a frame", rest, len(rest))] if rest else []
 
     def _frame(self, data: bytes) -> Frame:
@@ -60,6 +66,9 @@ class AgUiProtoDecoder:
         except (NotProtobufError, RecursionError) as error:
             return self._error(f"not an AG-UI event: {error}", data, len(data))
         return Frame(event, event=str(event["type"]), side=self.side, size_bytes=len(data) + 4)
+
+    def _over(self, size: int) -> Frame:
+        return self._error(f"frame of {self._long} bytes is over {MAX_FRAME_BYTES}", b"", size)
 
     def _error(self, why: str, data: bytes, size: int) -> Frame:
         return Frame(data, error=why, side=self.side, size_bytes=size)

@@ -18,7 +18,11 @@ SIZE_CAP = 64 << 20
 RATIO_CAP = 100
 RATIO_FLOOR = 8 << 20  # small bodies of zeros are nobody's attack
 PIECE = 512  # zstd input per step: it cannot be told how much to give, and 4 bytes may hold 128 KiB
+KEPT = 32 << 10  # coded bytes kept, so that what stands before damage is read wherever the bytes were cut
 STEP = 64 << 10  # output per step, so that the cap is seen before memory is spent
+
+
+_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 
 
 class _Coding(Protocol):
@@ -109,6 +113,40 @@ _CODINGS: dict[str, Callable[[], _Coding]] = {
 }
 
 
+class _Kept:
+    """A coding that gives what stands before the damage: its libraries drop the output of the call that fails."""
+
+    def __init__(self, make: Callable[[], _Coding]) -> None:
+        self._make, self._coding = make, make()
+        self._seen = bytearray()  # what was fed, while it is short enough to be fed again
+        self._given = 0
+
+    def feed(self, data: bytes, room: int) -> tuple[bytes, Exception | None]:
+        if len(self._seen) <= KEPT:
+            self._seen += data
+        try:
+            out = self._coding.feed(data, room)
+        except _ERRORS as error:
+            return self._before_damage(room, error)
+        self._given += len(out)
+        return out, None
+
+    def finished(self) -> bool:
+        return self._coding.finished()
+
+    def _before_damage(self, room: int, error: Exception) -> tuple[bytes, Exception]:
+        """Byte by byte; what the library calls the damage depends on the call that met it."""
+        if len(self._seen) > KEPT:
+            return b"", error
+        again, out = self._make(), bytearray()
+        try:
+            for at in range(len(self._seen)):
+                out += again.feed(bytes(self._seen[at : at + 1]), room + self._given)
+        except _ERRORS as first:
+            error = first
+        return bytes(out[self._given :]), error
+
+
 class ContentDecoder:
     """``feed`` encoded bytes, get plain ones; ``problem`` says why nothing more comes."""
 
@@ -116,7 +154,7 @@ class ContentDecoder:
         names = [n for n in (part.strip().lower() for part in encoding.split(",")) if n and n != "identity"]
         unknown = [n for n in names if n not in _CODINGS]
         self.problem: str | None = f"content-encoding {unknown[0][:40]} is not known" if unknown else None
-        self._chain = [] if unknown else [(n, _CODINGS[n]()) for n in reversed(names)]
+        self._chain = [] if unknown else [(n, _Kept(_CODINGS[n])) for n in reversed(names)]
         self.bytes_in = 0
         self.bytes_out = 0
 
@@ -125,14 +163,12 @@ class ContentDecoder:
         if self.problem is not None:
             return b""
         for name, coding in self._chain:
-            try:
-                data = coding.feed(data, self._room())
-            except (zlib.error, brotli.error, zstandard.ZstdError) as error:
+            data, error = coding.feed(data, self._room())
+            if error is not None:  # of several layers the innermost met damage first
                 self.problem = f"body is not {name} as labelled: {str(error)[:80]}"
-                return b""
         if self.bytes_out + len(data) > self._limit():
             self.problem = f"decoded body is over the cap ({SIZE_CAP >> 20} MiB, ratio {RATIO_CAP})"
-            return b""
+            data = data[: self._room()]
         self.bytes_out += len(data)
         return data
 

@@ -21,10 +21,11 @@ class EventStreamDecoder:
     def __init__(self, side: Side) -> None:
         self._side = side
         self._buffer = bytearray()
-        self._lost: str | None = None
+        self._damaged = 0  # bytes from a broken prelude on: nothing says where the next message begins
 
     def feed(self, data: bytes) -> list[Frame]:
-        if self._lost is not None:
+        if self._damaged:
+            self._damaged += len(data)
             return []
         self._buffer += data
         frames: list[Frame] = []
@@ -32,8 +33,7 @@ class EventStreamDecoder:
         while len(self._buffer) - at >= 12:
             total, headers, prelude = struct.unpack_from(">III", self._buffer, at)
             if crc32(self._buffer[at : at + 8]) != prelude or not 16 + headers <= total <= MESSAGE_CAP:
-                self._lost = "event stream prelude is damaged"
-                frames.append(Frame(b"", error=self._lost, side=self._side, size_bytes=len(self._buffer) - at))
+                self._damaged = len(self._buffer) - at
                 self._buffer.clear()
                 return frames
             if len(self._buffer) - at < total:
@@ -44,9 +44,10 @@ class EventStreamDecoder:
         return frames
 
     def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a cut message is one either way
-        rest, size = self._buffer, len(self._buffer)
-        self._buffer = bytearray()
-        return [Frame(b"", error="event stream message cut off", side=self._side, size_bytes=size)] if rest else []
+        reason = "event stream prelude is damaged" if self._damaged else "event stream message cut off"
+        size, self._damaged = self._damaged + len(self._buffer), 0
+        self._buffer.clear()
+        return [Frame(b"", error=reason, side=self._side, size_bytes=size)] if size else []
 
 
 def _message(raw: bytes, headers_size: int, side: Side) -> Frame:

@@ -45,13 +45,16 @@ class MultipartDecoder:
 
     def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a cut part is one either way
         size = self._size + len(self._buffer)
-        lost = self._part is not None and not self._ended
-        self._part = None
-        return [Frame(b"", error="multipart body cut off", side=self._side, size_bytes=size)] if lost else []
+        begun, over = self._part is not None, self._ended
+        self._part, self._ended = None, True
+        if over or size <= (0 if begun else 2):  # the line end put in front of the body is ours
+            return []
+        reason, size = ("multipart body cut off", size) if begun else ("multipart body without its boundary", size - 2)
+        return [Frame(b"", error=reason, side=self._side, size_bytes=size)]
 
     def _keep(self, count: int) -> None:
-        if self._part is not None and len(self._part) < PART_CAP + HEAD_CAP:
-            self._part += self._buffer[:count]
+        if self._part is not None:
+            self._part += self._buffer[: min(count, PART_CAP + HEAD_CAP - len(self._part))]
         self._size += count
         del self._buffer[:count]
 

@@ -19,43 +19,54 @@ TYPES = frozenset(
 
 
 class LineDecoder:
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: Side, cap: int = LINE_CAP) -> None:
         self._side = side
+        self._cap = cap
         self._parts: list[bytes] = []
-        self._size = 0
+        self._size = 0  # of the line that has no end yet; its bytes are kept up to the cap
 
     def feed(self, data: bytes) -> list[Frame]:
         first, newline, rest = data.partition(b"\n")
-        self._parts.append(first)
-        self._size += len(first)
+        self._keep(first)
         if not newline:
-            return self._too_long()
-        lines = [b"".join(self._parts), *rest.split(b"\n")]
-        self._parts = [lines.pop()]
-        self._size = len(self._parts[0])
-        return [f for line in lines for f in self._line(line)]
+            return []
+        frames = self._take(1)
+        lines = rest.split(b"\n")
+        self._keep(lines.pop())
+        return frames + [f for line in lines for f in self._line(line)]
 
     def close(self, *, clean: bool) -> list[Frame]:
-        rest = b"".join(self._parts)
-        self._parts = []
-        frames = self._line(rest)
-        if clean or not frames or frames[0].error is None:
+        size = self._size
+        frames = self._take(0)
+        if clean or not frames or frames[0].error is None or size > self._cap:
             return frames
-        return [Frame(frames[0].data, error="line cut off", side=self._side, size_bytes=len(rest))]
+        return [Frame(frames[0].data, error="line cut off", side=self._side, size_bytes=size)]
 
-    def _too_long(self) -> list[Frame]:
-        if self._size <= LINE_CAP:
-            return []
-        size, self._parts, self._size = self._size, [], 0
-        return [Frame("", error="line over the cap", side=self._side, size_bytes=size)]
+    def _keep(self, piece: bytes) -> None:
+        self._size += len(piece)
+        if self._size > self._cap:
+            self._parts.clear()
+        else:
+            self._parts.append(piece)
 
-    def _line(self, line: bytes) -> list[Frame]:
+    def _take(self, end: int) -> list[Frame]:
+        line, size = b"".join(self._parts), self._size
+        self._parts, self._size = [], 0
+        return self._line(line, end) if size <= self._cap else [self._over(size + end)]
+
+    def _over(self, size: int) -> Frame:
+        return Frame("", error="line over the cap", side=self._side, size_bytes=size)
+
+    def _line(self, line: bytes, end: int = 1) -> list[Frame]:
+        """``end``: the bytes of its line end."""
+        if len(line) > self._cap:
+            return [self._over(len(line) + end)]
         text = line.strip(b" \t\r\xef\xbb\xbf")
         if not text:
             return []
         value, error = parse(text)
         data = text.decode("utf-8", "replace") if error else value
-        return [Frame(data, error=error and f"JSON: {error}", side=self._side, size_bytes=len(line) + 1)]
+        return [Frame(data, error=error and f"JSON: {error}", side=self._side, size_bytes=len(line) + end)]
 
 
 class _Lines:

@@ -22,11 +22,13 @@ _LINES = re.compile(rb"\r\n|\n|\r")
 class SseDecoder:
     """``gate``: when set, runs of whole events in which none of its patterns is found are counted and dropped."""
 
-    def __init__(self, side: Side = Side.RESPONSE) -> None:
+    def __init__(self, side: Side = Side.RESPONSE, cap: int = EVENT_CAP) -> None:
         self._side = side
+        self._cap = cap
         self._buffer = bytearray()
         self._scanned = 0
         self._first = True
+        self._dropped = 0  # bytes of an event over the cap that are gone already
         self.gate: tuple[re.Pattern[bytes], ...] = ()
         self.skipped_events = 0
         self.skipped_bytes = 0
@@ -50,7 +52,11 @@ class SseDecoder:
             return self._too_long()
         whole = bytes(self._buffer[:cut])
         del self._buffer[:cut]
-        return [f for start, stop, end in ends for f in self._event(whole[start:stop], end - start)]
+        frames: list[Frame] = []
+        for start, stop, end in ends:
+            size, self._dropped = end - start + self._dropped, 0
+            frames += self._event(whole[start:stop], size) if size <= self._cap else [self._over(size)]
+        return frames + self._too_long()
 
     def _skip(self) -> bool:
         """Drop all whole events at once when no pattern is in them; what is left is the start of the next one."""
@@ -69,15 +75,22 @@ class SseDecoder:
     def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a last event that parses is one either way
         rest = bytes(self._buffer)
         self._buffer.clear()
+        if len(rest) + self._dropped > self._cap:
+            return [self._over(len(rest) + self._dropped)]
         return self._event(rest.rstrip(b"\r\n"), len(rest)) if rest.strip() else []
 
     def _too_long(self) -> list[Frame]:
-        if len(self._buffer) <= EVENT_CAP:
-            return []
-        size = len(self._buffer)
-        self._buffer.clear()
-        self._scanned = 0
-        return [Frame("", error="event over the cap", side=self._side, size_bytes=size)]
+        """An event that cannot be kept is only counted, up to its end; its last bytes tell where that is."""
+        excess = len(self._buffer) + self._dropped - self._cap
+        if excess > 0:
+            gone = max(0, len(self._buffer) - 4)
+            del self._buffer[:gone]
+            self._dropped += gone
+            self._scanned = len(self._buffer)
+        return []
+
+    def _over(self, size: int) -> Frame:
+        return Frame("", error="event over the cap", side=self._side, size_bytes=size)
 
     def _event(self, block: bytes, size: int) -> list[Frame]:
         name, data = "", []

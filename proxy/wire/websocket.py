@@ -15,6 +15,7 @@ from proxy.wire import Frame
 from proxy.wire.json_text import parse
 
 MESSAGE_CAP = 64 << 20
+_OPCODES = frozenset({0, 1, 2, 8, 9, 10})
 _TAIL = b"\x00\x00\xff\xff"
 
 
@@ -31,14 +32,15 @@ class WebSocketDecoder:
         self._size = 0
         self._opcode = 0
         self._squeezed = False
-        self._lost = False
+        self._lost: str | None = None  # why nothing more is read; the bytes from there on are counted
 
     def feed(self, data: bytes) -> list[Frame]:
-        if self._lost:
+        if self._lost is not None:
+            self._size += len(data)
             return []
         self._buffer += data
         frames: list[Frame] = []
-        while not self._lost:
+        while self._lost is None:
             taken = self._take()
             if taken is None:
                 break
@@ -46,14 +48,17 @@ class WebSocketDecoder:
         return frames
 
     def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a cut message is one either way
-        size = len(self._buffer) + self._size
+        size, reason = len(self._buffer) + self._size, self._lost or "websocket message cut off"
         self._buffer.clear()
-        self._parts = []
-        return [self._bad("websocket message cut off", size)] if size and not self._lost else []
+        self._parts, self._size = [], 0
+        return [self._bad(reason, size)] if size else []
 
     def _take(self) -> tuple[int, bytes] | None:
         """(first byte, unmasked payload) of the next frame, once it is there as a whole."""
         buffer = self._buffer
+        if buffer and (buffer[0] & 0x30 or buffer[0] & 0x0F not in _OPCODES):
+            self._lose("websocket framing is damaged")
+            return None
         if len(buffer) < 2:
             return None
         masked, size, at = buffer[1] & 0x80, buffer[1] & 0x7F, 2
@@ -65,8 +70,8 @@ class WebSocketDecoder:
             at += width
         at += 4 if masked else 0
         if size > MESSAGE_CAP:
-            self._lost = True
-            return 0x70, b""
+            self._lose("websocket frame is over the cap")
+            return None
         if len(buffer) < at + size:
             return None
         payload = bytes(buffer[at : at + size])
@@ -78,9 +83,6 @@ class WebSocketDecoder:
 
     def _frame(self, first: int, payload: bytes) -> list[Frame]:
         opcode, final = first & 0x0F, first & 0x80
-        if self._lost or first & 0x30 or opcode in (3, 4, 5, 6, 7) or opcode > 10:
-            self._lost = True
-            return [self._bad("websocket framing is damaged or over the cap", len(self._buffer))]
         if opcode >= 8:
             code = struct.unpack(">H", payload[:2])[0] if len(payload) >= 2 else None
             return [Frame(code, "close", side=self._side, size_bytes=len(payload))] if opcode == 8 else []
@@ -89,26 +91,36 @@ class WebSocketDecoder:
         self._parts.append(payload)
         self._size += len(payload)
         if self._size > MESSAGE_CAP:
-            self._lost = True
-            return [self._bad("websocket message over the cap", self._size)]
-        return [self._message()] if final else []
+            self._lose("websocket message is over the cap")
+            return []
+        return self._message() if final else []
 
-    def _message(self) -> Frame:
+    def _lose(self, reason: str) -> None:
+        """Nothing after this can be read: what is here and what comes is counted, and said once at the end."""
+        self._lost = reason
+        self._size += len(self._buffer)
+        self._buffer.clear()
+        self._parts = []
+
+    def _message(self) -> list[Frame]:
         data, size = b"".join(self._parts), self._size
-        self._parts, self._size = [], 0
-        if self._squeezed:
-            if not self._deflate:
-                return self._bad("compressed message though none was agreed", size)
+        if self._squeezed and self._deflate:
             try:
                 data = self._window.decompress(data + _TAIL, MESSAGE_CAP)
             except zlib.error:
-                self._lost = True
-                return self._bad("permessage-deflate is damaged", size)
+                self._lose("permessage-deflate is damaged")
+                return []
             if self._window.unconsumed_tail:
-                self._lost = True
-                return self._bad("websocket message over the cap", size)
+                self._lose("websocket message is over the cap")
+                return []
             if not self._takeover:
                 self._window = zlib.decompressobj(-15)
+        self._parts, self._size = [], 0
+        if self._squeezed and not self._deflate:
+            return [self._bad("compressed message though none was agreed", size)]
+        return [self._text(data, size)]
+
+    def _text(self, data: bytes, size: int) -> Frame:
         if data.lstrip()[:1] not in (b"{", b"["):
             plain: Any = data.decode("utf-8", "replace") if self._opcode == 1 else data
             return Frame(plain, side=self._side, size_bytes=size)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from itertools import pairwise
 from pathlib import Path
 
+import brotli
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +69,36 @@ def test_any_bytes_under_any_label_are_read_or_counted(kind, coding, body, marks
 @given(kind=st.sampled_from(KINDS), body=damaged(), marks=st.lists(st.integers(0, 4000), max_size=8))
 def test_damage_reads_the_same_in_any_cut(kind, body, marks):
     assert read(kind, "", body, marks) == read(kind, "", body, [])
+
+
+def coded(coding: str, body: bytes) -> bytes:
+    for name in filter(None, coding.split(", ")):
+        body = _ENCODERS[name](body)
+    return body
+
+
+_ENCODERS = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.ZstdCompressor(write_checksum=True).compress,
+}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    kind=st.sampled_from(KINDS),
+    coding=st.sampled_from(CODINGS[1:]),
+    body=damaged(),
+    marks=st.lists(st.integers(0, 4000), max_size=8),
+    hits=st.lists(st.integers(0, 4000), max_size=3),
+)
+def test_damage_below_the_coding_reads_the_same_in_any_cut(kind, coding, body, marks, hits):
+    raw = bytearray(coded(coding, body))
+    for hit in hits[:2]:
+        raw[hit % len(raw)] ^= 0x41
+    raw = raw[: max(1, hits[2] % len(raw))] if len(hits) == 3 else raw
+    assert read(kind, coding, bytes(raw), marks) == read(kind, coding, bytes(raw), [])
 
 
 json_values = st.recursive(

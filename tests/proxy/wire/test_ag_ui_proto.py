@@ -72,13 +72,22 @@ def test_a_rest_is_an_error_frame():
 
 def test_an_over_long_frame_is_skipped_without_being_held():
     decoder = AgUiProtoDecoder()
-    (said,) = decoder.feed((MAX_FRAME_BYTES + 1).to_bytes(4, "big"))
-    assert "over" in said.error
+    assert decoder.feed((MAX_FRAME_BYTES + 1).to_bytes(4, "big")) == []
     for _ in range(16):
         assert decoder.feed(bytes(MAX_FRAME_BYTES // 16)) == []
     assert len(decoder._held) == 0
     good = bytes.fromhex(next(iter(ENCODED)))
-    assert [f.error for f in decoder.feed(b"\x00" + good)] == [None]
+    said, found = decoder.feed(b"\x00" + good)
+    assert (said.error, said.size_bytes) == (
+        f"frame of {MAX_FRAME_BYTES + 1} bytes is over {MAX_FRAME_BYTES}",
+        MAX_FRAME_BYTES + 5,
+    )
+    assert found.error is None
+
+
+def test_an_over_long_frame_that_stops_early_counts_what_came():
+    (said,) = read([b"\x7f\xff\xff\xff", b"12345"])
+    assert said.size_bytes == 9
 
 
 def test_a_deeply_nested_value_is_an_error_and_not_a_crash():
