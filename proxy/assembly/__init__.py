@@ -118,7 +118,7 @@ class ExchangeAssembler:
                 break
             self.counted.frames += 1
             if self._reading.begun:
-                events += self._reading.frame(frame)
+                events += self._reading.frame(frame, gated=self._gated())
             else:
                 self._held.append(frame)
                 events += self._settle(frame)
@@ -180,7 +180,10 @@ class ExchangeAssembler:
         if not self._reading.begun:
             return []
         held, self._held = self._held, []
-        return [event for frame in held for event in self._reading.frame(frame)]
+        return [event for frame in held for event in self._reading.frame(frame, gated=self._gated())]
+
+    def _gated(self) -> bool:
+        return self._response is not None and self._response.gated
 
     def _finish(self, events: list[Event]) -> list[Event]:
         for at, event in enumerate(events):

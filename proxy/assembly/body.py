@@ -66,6 +66,10 @@ class BodyReader:
         return (decoder.skipped_events, decoder.skipped_bytes) if isinstance(decoder, _SKIPPING) else (0, 0)
 
     @property
+    def gated(self) -> bool:
+        return isinstance(self._decoder, SseDecoder)
+
+    @property
     def unframed(self) -> bool:
         """Bytes came and no framing is for them: HTML, images, plain text."""
         return self._plain

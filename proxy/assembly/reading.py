@@ -49,15 +49,20 @@ class Reading:
         self._text = TextReader(self._exchange.text_patterns) if self._exchange.text_patterns else None
         return self._run(lambda a: a.request(self._exchange))
 
-    def frame(self, frame: Frame) -> list[Event]:
+    def frame(self, frame: Frame, *, gated: bool = False) -> list[Event]:
+        """``gated``: frames without a mark are passed over where they come in runs, so damage in them is too."""
         if not self.begun:
             return []
         said: list[Event] = []
-        if frame.error is not None:
+        if frame.error is not None and not (gated and self._without_mark(frame)):
             said.append(self._unread(frame.side, frame.error, frame.size_bytes))
         if self._text is not None:
             self._text.feed(frame)
         return said + self._run(lambda a: a.frame(frame))
+
+    def _without_mark(self, frame: Frame) -> bool:
+        seen = f"{frame.event}\n{frame.data}".encode("utf-8", "replace")
+        return bool(self.markers) and not any(mark.search(seen) for mark in self.markers)
 
     def close(self, ending: Ending) -> list[Event]:
         if not self.begun:
