@@ -409,10 +409,19 @@ def test_a_definition_in_another_key_order_has_the_same_hash():
         ([("content-encoding", "rot13")], b"plain", "coding"),
         ([("content-encoding", "gzip")], gzip.compress(CALL)[:-20], "cut_off"),
         ([("content-type", "image/png")], b"\x89PNG", "no_provider"),
-        ([("content-type", "text/event-stream")], CALL + b'data: {"a":}\n\n', "not_json"),
+        ([("content-type", "text/event-stream")], CALL + b'data: {"tool":}\n\n', "not_json"),
     ],
 )
 def test_a_reason_has_a_label_of_a_closed_list(headers, body, label):
     events, _ = raw(body, headers)
     assert {e.label for e in events if isinstance(e, Unread)} == {label}
     assert label in UNREAD_LABELS
+
+
+def test_a_damaged_event_without_a_mark_is_passed_over_wherever_the_bytes_are_cut():
+    text = b'data: {"type": "content_block_delta", "delta":}\n\n'
+    for pieces in ([CALL + text], [CALL, text]):
+        assembler = ExchangeAssembler(Exchange("x", Head("POST", "/v1/messages")), {})
+        events = assembler.response_head(Head(status=200, headers=(("content-type", "text/event-stream"),)))
+        events += [e for p in pieces for e in assembler.response_body(p)] + assembler.response_end()
+        assert [e for e in events if isinstance(e, Unread)] == []
