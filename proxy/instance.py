@@ -152,9 +152,14 @@ class Instance:
 def clear_memory(config: Config) -> None:
     """Give the memory file system back what an ended instance had there, unless captures wait in it to be read."""
     spool = Path(config.spool.dir)
-    if spool.is_dir() and not any(p.is_dir() for p in spool.iterdir()):
+    if spool.is_dir() and not captures_wait(spool):
         shutil.rmtree(spool, ignore_errors=True)
         shutil.rmtree(inbox_file(config.spool.dir).parent, ignore_errors=True)
+
+
+def captures_wait(spool: Path) -> bool:
+    """Whether an ended instance left captures that are not all recorded: a writer's folder goes once it is read."""
+    return spool.is_dir() and any(p.is_dir() for p in spool.iterdir())
 
 
 def read_records(state: Path) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -52,6 +53,11 @@ def instance(disk, memory, upstream):
     with Instance.start(config) as one:
         assert one.wait_analyzer()
         yield one
+
+
+def stop_command(instance):
+    command = (sys.executable, "-m", "proxy", "stop", "--state", instance.config.state)
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_a_frozen_filesystem_under_the_log_holds_no_request(instance, disk):
@@ -106,10 +112,15 @@ def test_an_instance_stopped_on_a_full_filesystem_says_so_and_the_next_start_rec
 
     done, failed = play(instance, fill)
     assert not failed
+    said = stop_command(instance)
+    assert (said.returncode, said.stdout) == (4, "")
+    assert f"the rest waits in {instance.config.spool.dir}; the next start" in said.stderr
     assert instance.stop() == 4
     filler.unlink()
     with Instance.start(instance.config) as again:
         assert again.wait_analyzer()
+        said = stop_command(again)
+        assert (said.returncode, said.stdout, said.stderr) == (0, "stopped\n", "")
         assert again.stop() == 0
     count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
     assert count == Counter(f"call_{n}" for n in done)
