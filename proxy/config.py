@@ -194,7 +194,7 @@ _KEYS: Mapping[str, Any] = {
     "session": {"idle": duration_s},
     "retention": {"max_age": duration_s, "max_bytes": size_bytes},
     "agents": _agents,
-    "forward": {"intercept": intercepted},
+    "forward": {"listen": address, "intercept": intercepted},
     "sinks": _sinks,
     "upstream_ca": _text,
     "allow_remote": _boolean,

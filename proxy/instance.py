@@ -58,6 +58,12 @@ def supervisor_config(config: Config) -> dict[str, Any]:
         "listen": config.listen,
         "control_listen": config.control,
         "routes": {name: {**ca, **spec} for name, spec in config.routes.items()},
+        "forward_listen": config.forward.listen,
+        "forward": {
+            "intercept": list(config.forward.intercept),
+            "ca_dir": str(config.ca_dir),
+            "upstream_ca": config.upstream_ca,
+        },
         "workers": config.workers,
         "commands": {
             "analyzer": command("proxy.analyzer", f"@{file}"),
@@ -75,6 +81,7 @@ class Instance:
     listen: str
     control: str
     stderr: Path
+    forward: str | None = None  # the forward proxy's address, when it was asked for
 
     @classmethod
     def start(cls, config: Config) -> Self:
@@ -106,7 +113,7 @@ class Instance:
             process.stdout.close()
             said = stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             raise InstanceError(said[-1] if said else "the supervisor ended at once", process.returncode) from None
-        return cls(config, process, ready["listen"][0], ready["control"], stderr)
+        return cls(config, process, ready["listen"][0], ready["control"], stderr, next(iter(ready["forward"]), None))
 
     @property
     def base(self) -> str:

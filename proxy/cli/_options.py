@@ -44,6 +44,8 @@ def instance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--objective", "objectives", multiple=True, metavar="FILE"),
         click.option("--workers", type=click.IntRange(1, 256)),
         click.option("--upstream-ca", metavar="FILE", help="Also trust these CAs of upstreams."),
+        click.option("--forward", "forward_listen", metavar="HOST:PORT", help="Forward proxy (HTTPS_PROXY) here too."),
+        click.option("--intercept", multiple=True, metavar="HOST", help="Look into TLS to HOST, tunnel the rest."),
         click.option("--allow-non-loopback", "allow_remote", is_flag=True, help="Listen where others can reach it."),
     )
     return functools.reduce(lambda made, option: option(made), reversed(options), command)

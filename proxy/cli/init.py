@@ -24,6 +24,8 @@ workers: 1                         # relay processes
 
 # Well-known APIs are built in (anthropic, openai, google, …): http://127.0.0.1:8790/anthropic/…
 routes: {}                         # more: {local: http://127.0.0.1:9000}
+# A forward proxy for programs that cannot be pointed at a route, and which TLS hosts it looks into (docs/ways-in.md):
+# forward: {listen: 127.0.0.1:8792, intercept: [api.example]}
 policies: [onlooker:starter]       # files, folders, or the rules that come with onlooker
 trust: optional                    # required: only policies from bundles signed by one of trust_keys
 trust_keys: []                     # public keys (PEM), see onlooker policy sign

@@ -33,6 +33,7 @@ def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the na
         "running": up,
         "listen": found.get("listen"),
         "control": found.get("control"),
+        "forward": found.get("forward"),
         "pids": pids,
         "restarts": found.get("restarts"),
         "log": (status or {}).get("log"),

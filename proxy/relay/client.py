@@ -188,7 +188,7 @@ class Client(asyncio.Protocol):
             "objective": place.objective,
             "peer": self.peer,
             "connection": self.connection,
-            "mode": "reverse",
+            "mode": self.listener.mode,
         }
         self.section = open_section(meta)
 
@@ -433,6 +433,9 @@ class Client(asyncio.Protocol):
 
 def _rewritten(data: bytes, end: int, method: bytes, target: bytes, low: bytes, place: Place) -> tuple[bytes, int]:  # noqa: PLR0917 - the hot path
     """The request as the upstream gets it, and where its head ends: target and Host value replaced, nothing else."""
+    authority = place.route.authority
+    if not authority:
+        return data, end
     start = len(method) + 1
     stop = start + len(target)
     host = low.find(b"\nhost:", stop - 1) + 6
@@ -442,7 +445,6 @@ def _rewritten(data: bytes, end: int, method: bytes, target: bytes, low: bytes, 
     while low[host] in b" \t":
         host += 1
     host_stop = low.find(b"\r", host)
-    authority = place.route.authority
     sent = b"".join((data[:start], place.target, data[stop:host], authority, data[host_stop:]))
     return sent, end + len(sent) - len(data)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
+from typing import TYPE_CHECKING
 
 from proxy.relay.client import Client
 from proxy.relay.counters import Slot
@@ -19,6 +20,9 @@ from proxy.relay.tick import Tick
 from proxy.relay.upstream import Upstream
 from proxy.relay.watch import Watch
 from proxy.spool.writer import Writer
+
+if TYPE_CHECKING:
+    from proxy.relay.forward_client import ForwardClient
 
 DRAIN_S = 30.0
 HEAD_S = 30.0  # from a head's first byte to its last; an idle connection has no clock
@@ -61,7 +65,7 @@ class Relay:
         """Accept on the listener's socket."""
 
         def accept() -> Client:
-            return Client(self, listener)
+            return listener.client(self, listener)
 
         if listener.address:
             self._servers.append(await self.loop.create_server(accept, sock=listener.sock, backlog=4096))
@@ -116,7 +120,9 @@ class Relay:
             self._empty.set()
 
     def dial(self, client: Client, route: Route) -> None:
-        """Connect the client's upstream; ``client.connected`` or ``client.refuse`` follows."""
+        """Connect the client's upstream; ``client.connected`` or ``client.refuse`` follows. Once at a time."""
+        if client.dialing is not None:
+            return
         task = self.loop.create_task(self._dial(client, route))
         client.dialing = task
         self._dials.add(task)
@@ -141,6 +147,14 @@ class Relay:
             "route": client.route.name if client.route else None,
         }
         self.spool.say(client.exchange, {"event": "refused", "status": status, "reason": code, "meta": meta})
+        self.tick.arm()
+
+    def unshaken(self, client: ForwardClient, host: str, reason: str) -> None:
+        """A client's TLS to ``host`` did not come about: nothing of it went on, and that is said."""
+        self.exchange += 1
+        said: dict[str, object] = {"event": "opaque", "host": host, "reason": reason, "bytes_in": 0, "bytes_out": 0}
+        said["duration_ms"] = (time.monotonic_ns() - client.since_ns) / 1e6
+        self.spool.say(self.exchange, said)
         self.tick.arm()
 
     def _opaque(self, client: Client) -> None:

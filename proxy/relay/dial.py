@@ -42,7 +42,11 @@ async def connect(
         raise RefusedError("upstream-timeout") from None
     except (socket.gaierror, UnicodeError):  # a label over 63 characters has no address either
         raise RefusedError("upstream-name") from None
-    except (ssl.SSLError, ssl.CertificateError):
+    except ssl.SSLError as error:
+        # the alert of RFC 7301 3.2; not every version of the ssl module has a reason for it
+        alert = "no application protocol" in str(error).lower().replace("_", " ")
+        raise RefusedError("upstream-protocol" if alert else "upstream-tls") from None
+    except ssl.CertificateError:
         raise RefusedError("upstream-tls") from None
     except OSError:
         raise RefusedError("upstream-connect") from None

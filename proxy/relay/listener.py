@@ -7,6 +7,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
+from proxy.relay.client import Client
 from proxy.relay.refusals import RefusedError
 from proxy.relay.routes import Route, Routes
 
@@ -14,7 +15,10 @@ _LOOPBACK_NAMES = frozenset((b"localhost", b"127.0.0.1", b"[::1]", b"host.docker
 
 
 class Listener:
-    """Made from the socket the supervisor passed, or one bound here."""
+    """Made from the socket the supervisor passed, or one bound here. ``mode`` is how records call this way in."""
+
+    mode = "reverse"
+    client: type[Client] = Client  # what follows a new connection
 
     def __init__(self, sock: socket.socket, routes: Mapping[str, Mapping[str, Any]]) -> None:
         self.sock = sock

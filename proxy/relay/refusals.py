@@ -22,6 +22,10 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "version": (505, "this listener speaks HTTP/1.1 and HTTP/1.0"),
     "http2-preface": (505, "this listener does not speak HTTP/2"),
     "connect": (501, "this listener is no forward proxy: CONNECT is not offered"),
+    # a forward proxy's listener (docs/ways-in.md)
+    "proxy-target": (400, "a forward proxy is asked with http://host[:port]/path or CONNECT host:port, in plain form"),
+    "connect-body": (400, "a CONNECT request has no body"),
+    "not-listed": (403, "this forward proxy is reachable from other machines and forwards to its listed hosts only"),
     # the request body: nothing can be answered once it was forwarded, so the connection is cut
     "chunk-size": (400, "a chunk size is not 1 to 15 hex digits"),
     "chunk-data-end": (400, "chunk data does not end in CRLF"),
@@ -38,6 +42,7 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "upstream-name": (502, "the upstream's name does not resolve"),
     "upstream-connect": (502, "the upstream refused the connection"),
     "upstream-tls": (502, "the upstream's TLS handshake or certificate failed"),
+    "upstream-protocol": (502, "the upstream does not agree to HTTP/1.1"),
     "upstream-timeout": (504, "the upstream did not accept a connection within 10 s"),
     "response-head": (502, "the upstream's answer is not HTTP/1.x the relay can follow"),
 }

@@ -23,7 +23,7 @@ class Route:
     host: str
     port: int
     tls: bool
-    authority: bytes  # what Host becomes
+    authority: bytes  # what Host becomes; empty: heads go on as they came
     base: bytes  # path put before the rest; no trailing slash
     ca: str | None = None
     agui: bool = False  # browsers of another origin are normal here

@@ -7,6 +7,8 @@ Keys of the configuration (all but ``routes`` and ``spool_dir`` optional):
   key_file        the installation's fingerprint key, made when missing (<spool_dir>/fingerprint.key)
   counters        the shared page (<spool_dir>/counters); ``slot`` is this relay's place in it (0)
   listen_fds      descriptors of listening sockets; or ``listen``: ["127.0.0.1:8790", …] to bind here
+  forward_fds     descriptors of a forward proxy's sockets; or ``forward_listen`` as ``listen``
+  forward         {intercept: [host, …], ca_dir, upstream_ca, hello_s}: what these look into, with what
   own             ["127.0.0.1:8791", …]: more addresses never to connect to (the control plane)
   control_fd      a socket pair's end from the supervisor: it is told "ready" and "draining"; when the supervisor
                   dies, connections stay, and ``orphan_s`` (30) later nobody new is accepted
@@ -24,7 +26,7 @@ import resource
 import signal
 import socket
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from proxy.folders import private_directory
 from proxy.relay.core import DRAIN_S, HEAD_S, Relay
 from proxy.relay.counters import Slot
 from proxy.relay.dial import CONNECT_S
+from proxy.relay.forward import ForwardListener
 from proxy.relay.listener import Listener
 from proxy.relay.secrets import install_key
 from proxy.spool.writer import Writer
@@ -53,8 +56,8 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-async def start(config: dict[str, Any], sockets: list[socket.socket]) -> Relay:
-    """A relay accepting on ``sockets``, in the running loop."""
+async def start(config: dict[str, Any], sockets: list[socket.socket], forward: Sequence[socket.socket] = ()) -> Relay:
+    """A relay accepting on ``sockets``, and as a forward proxy on ``forward``, in the running loop."""
     loop = asyncio.get_running_loop()
     root = private_directory(Path(config["spool_dir"]))
     slot = Slot(Path(config.get("counters") or root / "counters"), int(config.get("slot", 0)))
@@ -67,6 +70,7 @@ async def start(config: dict[str, Any], sockets: list[socket.socket]) -> Relay:
     spool = Writer(root, name, int(config.get("spool_cap") or 256 << 20), offered=offered)
     key = install_key(Path(config.get("key_file") or root / "fingerprint.key"))
     listeners = [Listener(sock, config["routes"]) for sock in sockets]
+    listeners += [ForwardListener(sock, config["routes"], config.get("forward", {})) for sock in forward]
     own = {x.address for x in listeners if x.address} | {address(text) for text in config.get("own", ())}
     head_s, connect_s = float(config.get("head_s", HEAD_S)), float(config.get("connect_s", CONNECT_S))
     relay = Relay(loop, spool, slot, key, frozenset(own), head_s=head_s, connect_s=connect_s)
@@ -81,7 +85,7 @@ async def _serve(config: dict[str, Any]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # nothing of the relay's configuration changes while it runs
-    relay = await start(config, _sockets(config))
+    relay = await start(config, _sockets(config, "listen"), _sockets(config, "forward_listen"))
     link = int(config.get("control_fd", -1))
     if link >= 0:
         _follow_supervisor(loop, link, relay, stop, float(config.get("orphan_s", ORPHAN_S)))
@@ -91,9 +95,9 @@ async def _serve(config: dict[str, Any]) -> None:
     await relay.drain(float(config.get("drain_s", DRAIN_S)))
 
 
-def _sockets(config: dict[str, Any]) -> list[socket.socket]:
-    made = [socket.socket(fileno=int(fd)) for fd in config.get("listen_fds", ())]
-    for text in config.get("listen", ()) if not made else ():
+def _sockets(config: dict[str, Any], key: str) -> list[socket.socket]:
+    made = [socket.socket(fileno=int(fd)) for fd in config.get(key.replace("_listen", "") + "_fds", ())]
+    for text in config.get(key, ()) if not made else ():
         host, port = address(text)
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         made.append(socket.create_server((host, port), family=family, backlog=4096))

@@ -54,7 +54,8 @@ class Tick:
             for act, argument in sends:
                 try:
                     act(argument)
-                except RuntimeError:
-                    pass  # uvloop raises for a write to a transport that closed meanwhile; its connection_lost tells
+                except (RuntimeError, OSError):
+                    # the peer left meanwhile: uvloop raises for a write, asyncio for write_eof; connection_lost tells
+                    pass
             self._spool.flush()
             sends = self._sends

@@ -1,4 +1,4 @@
-"""TLS to an upstream, with true endings: a FIN without close_notify is never handed on as a clean end.
+"""TLS to an upstream or from a client, with true endings: a FIN without close_notify is never passed on as a clean end.
 
 asyncio's own TLS reports both alike, so this drives ``ssl.MemoryBIO`` itself, the same on every loop. Towards the
 upstream protocol it is a transport; towards the loop it is the protocol of the raw connection.
@@ -20,13 +20,16 @@ class TruncatedError(ConnectionResetError):
 class Tls(asyncio.Protocol):
     """``ready`` is done when the handshake is; then ``app.connection_made(self)`` was called."""
 
-    __slots__ = ("_app", "_closed", "_in", "_open", "_out", "_raw", "_ssl", "_told_eof", "ready", "write")
+    __slots__ = ("_app", "_closed", "_in", "_kept", "_open", "_out", "_raw", "_ssl", "_told_eof", "ready", "write")
 
-    def __init__(self, app: asyncio.Protocol, context: ssl.SSLContext, server_hostname: str) -> None:
+    def __init__(self, app: asyncio.Protocol, context: ssl.SSLContext, server_hostname: str | None) -> None:
+        """``server_hostname`` None: the peer is a client, this side the server."""
         self._app = app
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._ssl = context.wrap_bio(self._in, self._out, server_hostname=server_hostname)
-        self._open = self._told_eof = self._closed = False
+        self._ssl = context.wrap_bio(
+            self._in, self._out, server_side=not server_hostname, server_hostname=server_hostname
+        )
+        self._kept = self._open = self._told_eof = self._closed = False
         self._raw: Any = None
         self.write = self._write
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -51,7 +54,7 @@ class Tls(asyncio.Protocol):
             self._read()
         if not self._open:
             self._fail(ConnectionResetError("closed during the TLS handshake"))
-        return False
+        return self._kept
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._open:
@@ -82,6 +85,9 @@ class Tls(asyncio.Protocol):
         except ssl.SSLError:
             pass  # wants the peer's close_notify; ours is in the buffer
         self._raw.write(self._out.read())
+
+    def can_write_eof(self) -> bool:
+        return True
 
     def close(self) -> None:
         if not self._closed:
@@ -145,7 +151,8 @@ class Tls(asyncio.Protocol):
             return
         if not self._told_eof:
             self._told_eof = True
-            if not self._app.eof_received():
+            self._kept = bool(self._app.eof_received())
+            if not self._kept:
                 self.close()
 
     def _flush(self) -> None:

@@ -145,6 +145,10 @@ class Upstream(asyncio.Protocol):
             self._paused = False
             self._transport.resume_reading()
 
+    def start_tunnel(self) -> None:
+        """Nobody reads what comes: for the client, before anything was sent."""
+        self._mode, self._started = TUNNEL, True
+
     def half_close(self, _: None) -> None:
         self._transport.write_eof()
 

@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,7 @@ class Running:
     state: str
     spool_dir: str
     restarts: dict[str, int]
+    forward: list[str] = field(default_factory=list)
 
 
 class Supervisor:
@@ -67,6 +68,8 @@ class Supervisor:
         orphans = self._orphans()
         listen = config["listen"]
         self.sockets = [self._bind(a, shared=bool(orphans)) for a in ([listen] if isinstance(listen, str) else listen)]
+        forward = config.get("forward_listen")
+        self.forward = [self._bind(forward, shared=bool(orphans))] if forward else []
         control = config.get("control_listen")
         self.control = self._bind(control, shared=bool(orphans)) if control else None
         self.counters = self.root / "counters"
@@ -149,6 +152,7 @@ class Supervisor:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         listening = [s.fileno() for s in self.sockets]
+        forward = [s.fileno() for s in self.forward]
         own = [shown(self.control)] if self.control else []
         # a relay that still drains keeps its slot of the counters page: its successor takes one nobody has
         taken = {int(r.environment["ONLOOKER_SLOT"]) for r in (*self.relays, *self._retiring) if r.process}
@@ -161,13 +165,15 @@ class Supervisor:
             "counters": str(self.counters),
             "slot": slot,
             "listen_fds": listening,
+            "forward_fds": forward,
+            "forward": self.config.get("forward", {}),
             "own": own,
             "control_fd": theirs.fileno(),
             "drain_s": self.config.get("drain_s", DRAIN_S),
             "loop": self.config.get("loop", "auto"),
         }
         part.environment = {"ONLOOKER_SLOT": str(slot)}
-        part.start(command("proxy.relay", json.dumps(config)), (*listening, theirs.fileno()))
+        part.start(command("proxy.relay", json.dumps(config)), (*listening, *forward, theirs.fileno()))
         theirs.close()
         part.link = ours
         self._selector.register(ours, selectors.EVENT_READ, part)
@@ -247,7 +253,7 @@ class Supervisor:
         relays = [*self.relays, *self._retiring]
         within = float(self.config.get("drain_s", DRAIN_S))
         self._stop(relays, within + 5.0)
-        for sock in self.sockets:
+        for sock in (*self.sockets, *self.forward):
             sock.close()
         analyzer = [p for p in self.others if p.role == "analyzer"]
         for part in analyzer:
@@ -303,7 +309,8 @@ class Supervisor:
         control = shown(self.control) if self.control else None
         listen = [shown(s) for s in self.sockets]
         counts = dict(self._restarts)
-        return Running(listen, control, str(self.counters), str(self.state), str(self.root), counts)
+        forward = [shown(s) for s in self.forward]
+        return Running(listen, control, str(self.counters), str(self.state), str(self.root), counts, forward)
 
     def _write(self) -> None:
         pids = {

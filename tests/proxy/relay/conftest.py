@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 import socket
 import struct
 import threading
@@ -9,6 +10,9 @@ import time
 
 import pytest
 import uvloop
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from proxy.relay.core import Relay
 from proxy.relay.serve import start
@@ -66,8 +70,11 @@ class Upstream:
 class Rig:
     """``routes`` may name ports as ``{port}``; ``send``/``talk`` use raw sockets."""
 
-    def __init__(self, loop_name, root, routes, **more):
+    def __init__(self, loop_name, root, routes, *, forwarding=False, **more):
+        """``forwarding``: one more listener, at ``forward_port``, is a forward proxy."""
         self.root = root
+        self.forwarding = [socket.create_server(("127.0.0.1", 0), backlog=256)] if forwarding else []
+        self.forward_port = self.forwarding[0].getsockname()[1] if forwarding else 0
         self.config = {"spool_dir": str(root), "routes": routes, **more}
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = self.listener.getsockname()[1]
@@ -88,7 +95,9 @@ class Rig:
         self.loop.set_exception_handler(lambda _, context: self.complaints.append(context))
         self.stop = asyncio.Event()
         self.listener.setblocking(False)
-        self.relay = await start(self.config, [self.listener])
+        for sock in self.forwarding:
+            sock.setblocking(False)
+        self.relay = await start(self.config, [self.listener], self.forwarding)
         self.started.set()
         await self.stop.wait()
         await self.relay.drain(1.0)
@@ -99,7 +108,7 @@ class Rig:
         assert not self.complaints, self.complaints
 
     def connect(self):
-        sock = socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S)
+        sock = socket.create_connection(("127.0.0.1", self.forward_port or self.port), timeout=WAIT_S)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return sock
 
@@ -200,3 +209,28 @@ def stage(request, tmp_path_factory):
     one = Stage(request.param, tmp_path_factory.mktemp("stage") / "spool")
     yield one
     one.close()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "test")])
+    now = dt.datetime.now(dt.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("tls") / "both.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + private)
+    return str(path)

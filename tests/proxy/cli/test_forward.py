@@ -1,0 +1,138 @@
+"""A whole instance as a forward proxy: what is looked into becomes actions, what is not becomes an opaque flow."""
+
+import json
+import socket
+import ssl
+import threading
+import time
+
+import pytest
+
+from proxy.ca import authority
+from proxy.instance import read_records
+
+from .instance import serving
+
+CALL = {
+    "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
+    "content": [{"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "rm -rf /srv/data"}}],
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}  # fmt: skip
+ASK = {
+    "model": "m",
+    "max_tokens": 1,
+    "messages": [{"role": "user", "content": "x"}],
+    "tools": [{"name": "bash", "input_schema": {"type": "object"}}],
+}
+
+
+class Model(threading.Thread):
+    """An https upstream that answers each request with one tool call."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        made = authority.issue(["localhost"])
+        from proxy.ca.leaf import Mint
+
+        self.context = Mint(made).context("localhost")
+        self.ca = folder / "upstream.pem"
+        self.ca.write_bytes(authority.pem(made.certificate))
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.sock.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.one, args=(client,), daemon=True).start()
+
+    def one(self, raw):
+        body = json.dumps(CALL).encode()
+        try:
+            with self.context.wrap_socket(raw, server_side=True) as sock:
+                while True:
+                    head = b""
+                    while b"\r\n\r\n" not in head:
+                        data = sock.recv(65536)
+                        if not data:
+                            return
+                        head += data
+                    size = int(head.lower().partition(b"content-length:")[2].split(b"\r")[0] or 0)
+                    rest = head.partition(b"\r\n\r\n")[2]
+                    while len(rest) < size:
+                        rest += sock.recv(65536)
+                    sock.sendall(
+                        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+                        + body
+                    )
+        except OSError:
+            pass
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    one = Model(tmp_path_factory.mktemp("model"))
+    yield one
+    one.sock.close()
+
+
+@pytest.fixture
+def forwarding(tmp_path, model):
+    state = tmp_path / "state"
+    authority.create(state / "ca", ["localhost"])
+    flags = ("--forward", "127.0.0.1:0", "--intercept", "localhost", "--upstream-ca", str(model.ca))
+    with serving(state, *flags) as ready:
+        yield ready, state
+
+
+def ask(proxy, model, trust):
+    """One request by hand: CONNECT, TLS, POST."""
+    host, port = proxy.rsplit(":", 1)
+    raw = socket.create_connection((host, int(port)), timeout=20)
+    raw.sendall(b"CONNECT localhost:%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % model.port)
+    assert raw.recv(100).startswith(b"HTTP/1.1 200 ")
+    body = json.dumps(ASK).encode()
+    with ssl.create_default_context(cafile=str(trust)).wrap_socket(raw, server_hostname="localhost") as sock:
+        sock.sendall(
+            b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nAnthropic-Version: 2023-06-01\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+            % len(body)
+            + body
+        )
+        got = b""
+        while not got.endswith(b"}"):
+            got += sock.recv(65536)
+    return got
+
+
+def recorded(state, kind, count=1):
+    deadline = time.monotonic() + 20
+    while True:
+        found = [r for r in read_records(state) if r["kind"] == kind]
+        if len(found) >= count:
+            return found
+        assert time.monotonic() < deadline, [r["kind"] for r in read_records(state)]
+        time.sleep(0.05)
+
+
+def test_a_call_inside_an_intercepted_connection_is_an_action(forwarding, model):
+    ready, state = forwarding
+    assert b"toolu_1" in ask(ready["forward"], model, state / "ca" / "ca.pem")
+    (action,) = recorded(state, "action")
+    assert action["call"]["name"] == "bash"
+    assert {e["domain"] for e in action["classification"]["effects"]} == {"filesystem"}
+    assert action["exchange"]["upstream"] == f"localhost:{model.port}"
+    assert not [r for r in read_records(state) if r["kind"] in {"opaque_flow", "unread", "gap", "analysis_failed"}]
+
+
+def test_a_tunnel_is_an_opaque_flow_and_nothing_else(tmp_path, model):
+    state = tmp_path / "state"
+    with serving(state, "--forward", "127.0.0.1:0", "--upstream-ca", str(model.ca)) as ready:
+        assert b"toolu_1" in ask(ready["forward"], model, model.ca)
+        (flow,) = recorded(state, "opaque_flow")
+    assert flow["flow"]["host"] == f"localhost:{model.port}"
+    assert flow["flow"]["reason"] == "not_listed"
+    assert flow["flow"]["bytes_out"] > len(json.dumps(CALL))
+    assert not [r for r in read_records(state) if r["kind"] in {"action", "unread", "gap", "analysis_failed"}]
