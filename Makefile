@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
+PYTHON_AGENTS = tests/agents/coding/environments
 
 .PHONY: demo test test-faults test-deploy test-agents lint wheel bench clean install
 
@@ -30,10 +31,13 @@ test-deploy: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check --group deploy
 	$(BIN)/pytest tests/deploy -m "slow or not slow" -p no:xdist -rs --timeout 300
 
-# Opt-in: four real agents, three frameworks and the vendors' own clients (1.1 GB of node_modules the first time).
+# Opt-in: six real agents, five frameworks and the vendors' own clients (1.1 GB of node_modules the first time). Agents from
+# PyPI that pin what they need get an environment each; OpenHands wants Python 3.12 and is skipped where there is none.
 test-agents: $(STAMP)
 	npm install --prefix tests/agents/coding --no-audit --no-fund --silent
 	$(BIN)/pip install -q --disable-pip-version-check --group agents --group sdks
+	$(PYTHON) -m venv $(PYTHON_AGENTS)/aider && $(PYTHON_AGENTS)/aider/bin/pip install -q --disable-pip-version-check aider-chat
+	-python3.12 -m venv $(PYTHON_AGENTS)/openhands && $(PYTHON_AGENTS)/openhands/bin/pip install -q --disable-pip-version-check openhands-sdk openhands-tools
 	$(BIN)/pytest tests/agents tests/e2e -m agents -p no:xdist --timeout 600
 
 lint: $(STAMP)

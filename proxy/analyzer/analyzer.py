@@ -22,7 +22,7 @@ from proxy.assembly import ExchangeAssembler
 from proxy.assembly.text_actions import coverage, patterns_of
 from proxy.events import Event
 from proxy.exchange import Exchange, Side
-from proxy.sessions.identity import identify
+from proxy.sessions.identity import identify, launched
 from proxy.sessions.session import Session
 from proxy.spool.events import (
     BodyEnded,
@@ -68,7 +68,7 @@ class Analyzer:
             case _:
                 self._of_exchange(event)
                 if isinstance(event, HeadSeen) and event.side is Side.REQUEST:
-                    self._text_profile((event.writer, event.exchange))
+                    self._who_asks((event.writer, event.exchange))
 
     def end_idle(self, now_s: float) -> None:
         for session, reason in self.desk.book.idle(now_s):
@@ -129,10 +129,11 @@ class Analyzer:
             tracked.session = self.desk.book.sessions.get(before["session"] or "")
         self.open[key] = tracked
 
-    def _text_profile(self, key: Id) -> None:
-        """Whether this agent's harness is said to act on the model's text (``agents:`` in the configuration)."""
-        tracked = self.open.get(key)
+    def _who_asks(self, key: Id) -> None:
+        """The agent by what `run` started, too; whether it is said to act on the model's text (``agents:``)."""
+        tracked, started = self.open.get(key), self.desk.config.launch
         if tracked is not None:
+            tracked.identity = launched(tracked.identity, started.agent if started else None)
             known = agent_entry(tracked.identity.agent, self.desk.config.agents) or {}
             tracked.exchange.text_patterns = patterns_of(known.get("text_actions"))
 

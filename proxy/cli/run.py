@@ -27,7 +27,7 @@ from proxy.cli._table import print_rows
 from proxy.findings import coverage_of, rows
 from proxy.instance import Instance, InstanceError
 from proxy.run.launch import run_command
-from proxy.run.pointing import point, profile_of
+from proxy.run.pointing import GENERIC, point, profile_of
 from proxy.settings import Config, Launch
 
 OUR_FAILURE = 125
@@ -47,10 +47,11 @@ def COMMAND(file: Path | None, command: tuple[str, ...], *, quiet: bool, **flags
     """Run CMD with onlooker in between."""
     session = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     nonce, objective = secrets.token_hex(12), _only_objective(flags["objectives"])
+    agent = profile_of(command)["agent"]
     launch = Launch(
         cwd=str(Path.cwd()),
         session=f"run-{session}",
-        agent=profile_of(command)["agent"],
+        agent=None if agent == GENERIC else agent,
         nonces={nonce: objective} if objective else {},
     )
     base = configuration(file, {**flags, "listen": _free(), "control": _free()}, launch)

@@ -5,7 +5,7 @@ In: a request head. Out: ``Identity``. The table is ``identity.yaml``; everythin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,12 @@ class Identity:
     parent_agent_id: str | None = None
     session: tuple[str, str] | None = None
     shell_keeps_cwd: bool = False
+    library: bool = False  # the name is that of a client library, not of the program that uses it
+
+
+def launched(identity: Identity, agent: str | None) -> Identity:
+    """Inside ``run``: a client library speaks for the program that was started, when that is one we know."""
+    return replace(identity, agent=agent, version=None) if identity.library and agent else identity
 
 
 def identify(head: Head) -> Identity:
@@ -43,6 +49,7 @@ def identify(head: Head) -> Identity:
                 parent_agent_id=headers.get(entry.get("parent_agent_id", "")),
                 session=_session(headers, [*entry.get("session", ()), *table["session"]]),
                 shell_keeps_cwd=bool(entry.get("shell_keeps_cwd")),
+                library=bool(entry.get("library")),
             )
     product, _, version = headers.get("user-agent", "").partition(" ")[0].partition("/")
     return Identity(product[:60] or None, version[:40] or None, session=_session(headers, table["session"]))

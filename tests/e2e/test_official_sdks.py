@@ -459,3 +459,16 @@ def test_the_ag_ui_encoders_own_events_give_the_call_and_its_result(live, upstre
     (action,) = live.calls(call)
     assert action["call"]["arguments"] == json.loads(own)
     live.wait(lambda r: r["kind"] == "outcome" and r["action"] == action["id"])
+
+
+def test_a_signed_request_arrives_with_another_host_than_was_signed(live, upstream, monkeypatch):
+    """SigV4 signs Host and path; a reverse route must change both. Hence docs/agents/boto3.md sends it to the forward proxy."""
+    case, body = "sdk-sigv4", plain(converse_whole)("sdk_sigv4")
+    upstream.answer(case, body, content_type=JSON)
+    converse_plain(f"{live.base}/up/{case}", monkeypatch)
+    (asked,) = upstream.requests[case]
+    head = asked.partition(b"\r\n\r\n")[0].lower()
+    assert b"signedheaders=" in head
+    assert b";host;" in head
+    assert f"\r\nhost: 127.0.0.1:{upstream.port}".encode() in head
+    assert live.base.removeprefix("http://").encode() not in head

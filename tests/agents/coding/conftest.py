@@ -21,6 +21,9 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 BIN = Path(os.environ.get("ONLOOKER_AGENTS") or HERE / "node_modules" / ".bin")
+# Agents from PyPI that pin their own dependencies live in environments of their own.
+PYTHONS = Path(os.environ.get("ONLOOKER_PYTHON_AGENTS") or HERE / "environments")
+EDIT = "a.py\n```\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n```\n"
 PROBE = "echo probe > probe.txt; exit 3"
 
 _spec = importlib.util.spec_from_file_location("mock_model", HERE / "mock_model.py")
@@ -37,6 +40,7 @@ class Run:
     probe: bool
     stderr: str
     records: list[dict[str, Any]] = field(default_factory=list)
+    folder: Path = Path()
 
 
 class Agents:
@@ -48,57 +52,59 @@ class Agents:
 
     def run(self, name: str, *, through: bool, allowed: bool = True, script: tuple[dict[str, str], ...] = ()) -> Run:
         """``script``: steps instead of the probe, in a checkout of ``checkout``'s making, under an objective for it."""
-        program = BIN / name
-        if not program.exists():
-            pytest.skip(f"{name} is not installed: npm install --prefix tests/agents/coding")
-        mock = mock_model.Mock(
-            PROBE, script=[{k: v.replace("{work}", str(self.work)) for k, v in s.items()} for s in script]
-        )
-        home, work = self.folder / "home", self.work
-        shutil.rmtree(home, ignore_errors=True)
-        work.mkdir(parents=True)
-        objective = checkout(work, self.folder) if script else None
-        command, more = getattr(self, name)(home, mock.url, allowed)
-        environment = {
-            "HOME": str(home),
-            "PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin",
-            "TERM": "dumb",
-            "LANG": "C.UTF-8",
-        }
+        steps = [{k: v.replace("{work}", str(self.work)) for k, v in s.items()} for s in script]
+        mock = mock_model.Mock(PROBE, script=steps, text=EDIT if name == "aider" else "done")
         state = self.folder / "state"
         shutil.rmtree(state, ignore_errors=True)
-        if through:
-            command = [
-                sys.executable,
-                "-m",
-                "proxy",
-                "run",
-                "--state",
-                str(state),
-                *(["--objective", str(objective)] if objective else []),
-                "--",
-                *command,
-            ]
-            environment |= {"PYTHONPATH": str(ROOT)}
         try:
-            done = subprocess.run(
-                command,
-                env=environment | more,
-                cwd=work,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=300 if script else 120,
-                check=False,
-            )
+            done = self._start(name, mock.url, state if through else None, allowed=allowed, scripted=bool(script))
         finally:
             mock.close()
-        made = Run(done.returncode, mock.requests, (work / "probe.txt").exists(), done.stderr)
+        made = Run(done.returncode, mock.requests, (self.work / "probe.txt").exists(), done.stderr, folder=self.work)
         if through:
             from proxy.instance import read_records
 
             made.records = [r for s in (state / "runs").iterdir() for r in read_records(s)]
         return made
+
+    def run_at(self, name: str, url: str) -> Run:
+        """An agent whose address is in a file of its own: it is started as its user starts it, at ``url``."""
+        done = self._start(name, url, None)
+        return Run(done.returncode, [], (self.work / "probe.txt").exists(), done.stderr, folder=self.work)
+
+    def _start(
+        self, name: str, url: str, state: Path | None, *, allowed: bool = True, scripted: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        """``state``: through ``onlooker run`` with this state folder."""
+        program = next((p for p in (BIN / name, PYTHONS / name / "bin" / name) if p.exists()), None)
+        if program is None:
+            pytest.skip(f"{name} is not installed: make test-agents installs it")
+        home, work = self.folder / "home", self.work
+        shutil.rmtree(home, ignore_errors=True)
+        work.mkdir(parents=True)
+        objective = checkout(work, self.folder) if scripted else None
+        command, more = getattr(self, name)(home, url, allowed)
+        environment = {
+            "HOME": str(home),
+            "PATH": f"{program.parent}:/usr/local/bin:/usr/bin:/bin",
+            "TERM": "dumb",
+            "LANG": "C.UTF-8",
+        }
+        if state is not None:
+            file = ["--config", str(home / "onlooker.yaml")] if (home / "onlooker.yaml").exists() else []
+            file += ["--objective", str(objective)] if objective else []
+            command = [sys.executable, "-m", "proxy", "run", *file, "--state", str(state), "--", *command]
+            environment |= {"PYTHONPATH": str(ROOT)}
+        return subprocess.run(
+            command,
+            env=environment | more,
+            cwd=work,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300 if scripted else 120,
+            check=False,
+        )
 
     def claude(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
         command = ["claude", "-p", "run the probe", "--output-format", "stream-json", "--verbose"]
@@ -154,6 +160,39 @@ class Agents:
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "OPENCODE_DISABLE_MODELS_FETCH": "1",
         }
+
+    def aider(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
+        (home / "work" / "a.py").write_text("x = 1\n")
+        (home / "onlooker.yaml").write_text("onlooker: 1\nagents: {aider: {text_actions: aider}}\n")
+        command = [
+            "aider",
+            "--model",
+            "openai/m",
+            "--edit-format",
+            "diff",
+            "--yes-always",
+            "--no-git",
+            "--no-analytics",
+        ]
+        command += [
+            "--no-check-update",
+            "--no-show-model-warnings",
+            "--no-show-release-notes",
+            "--message",
+            "go",
+            "a.py",
+        ]
+        more = {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_API_KEY": "x", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+        return command, more
+
+    def cn(self, home: Path, url: str, allowed: bool) -> tuple[list[str], dict[str, str]]:
+        """Its address is in its own file alone: ``onlooker run`` cannot move it, so ``url`` is what it is."""
+        model = {"name": "m", "provider": "openai", "model": "m", "apiBase": f"{url}/v1", "apiKey": "x"}
+        models = [model | {"roles": ["chat"], "capabilities": ["tool_use"]}]
+        config = {"name": "local", "version": "1.0.0", "schema": "v1", "models": models}
+        (home / "config.yaml").write_text(json.dumps(config))  # JSON is YAML
+        command = ["cn", "--config", str(home / "config.yaml"), "--auto", "-p", "run the probe"]
+        return command, {"CONTINUE_TELEMETRY_ENABLED": "0"}
 
 
 FILES = {

@@ -15,17 +15,19 @@ from typing import Any
 import zstandard
 
 CALL = "call_probe_0001"
-SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command")
+SHELLS = ("Bash", "bash", "terminal", "exec_command", "shell", "shell_command", "run_shell_command")
 
 
 class Mock:
-    def __init__(self, command: str, function: str | None = None, script: Sequence[dict[str, str]] = ()) -> None:
+    def __init__(
+        self, command: str, function: str | None = None, script: Sequence[dict[str, str]] = (), text: str = "done"
+    ) -> None:
         """``function``: ask for this declared tool with ``{"city": "Oslo"}`` instead of a shell command.
 
         ``script``: instead of the one command, these steps one after another, by the tools the client offers:
-        ``{run}``, ``{read}``, ``{write, content}``, ``{edit, old, new}``.
+        ``{run}``, ``{read}``, ``{write, content}``, ``{edit, old, new}``. ``text``: what a chat without tools is told.
         """
-        self.command, self.function, self.script = command, function, script
+        self.command, self.function, self.script, self.text = command, function, script, text
         self.requests: list[tuple[str, str, list[tuple[str, str]], Any]] = []
         mock = self
 
@@ -227,9 +229,10 @@ class Mock:
         reason = "stop" if call is None else "tool_calls"
         base = {"id": f"chatcmpl-{self._call_id(body)}", "created": 1, "model": body.get("model")}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        text = "done" if names else self.text
         if not body.get("stream"):
             message = (
-                {"role": "assistant", "content": "done"}
+                {"role": "assistant", "content": text}
                 if call is None
                 else {"role": "assistant", "content": None, "tool_calls": [call]}
             )
@@ -240,7 +243,7 @@ class Mock:
                 json.dumps(base | {"object": "chat.completion", "choices": [choice], "usage": usage}).encode(),
             )
         deltas: list[tuple[dict[str, Any], str | None]] = [
-            ({"role": "assistant", "content": "done" if call is None else None}, None)
+            ({"role": "assistant", "content": text if call is None else None}, None)
         ]
         if call:
             deltas.append(({"tool_calls": [{"index": 0, **call}]}, None))
@@ -286,6 +289,8 @@ class Mock:
 def _shell(name: str, command: str) -> tuple[str, dict[str, Any]]:
     if name == "exec_command":
         return name, {"cmd": command}
+    if name == "terminal":  # OpenHands refuses arguments it did not declare
+        return name, {"command": command}
     if name == "shell":
         return name, {"command": ["bash", "-lc", command]}
     return name, {"command": command, "description": "a step"}

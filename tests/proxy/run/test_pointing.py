@@ -19,6 +19,8 @@ COMMANDS = [
     ("/opt/bin/codex", "codex"),
     ("gemini", "gemini-cli"),
     ("opencode", "opencode"),
+    ("aider", "aider"),
+    ("cn", "continue"),
     ("python3", "generic"),
 ]
 

@@ -4,7 +4,7 @@ import pytest
 
 from proxy.exchange import Exchange, Head
 from proxy.sessions.book import SessionBook
-from proxy.sessions.identity import identify
+from proxy.sessions.identity import identify, launched
 
 
 def exchange(
@@ -109,3 +109,17 @@ AGENTS = [
 def test_a_client_is_told_by_its_user_agent(agent_header, agent, version):
     found = identify(Head("POST", "/", 0, (("user-agent", agent_header),)))
     assert (found.agent, found.version) == (agent, version)
+
+
+@pytest.mark.parametrize(
+    ("agent_header", "started", "agent"),
+    [
+        ("OpenAI/Python 3.57.0", "aider", "aider"),
+        ("OpenAI/Python 3.57.0", None, "openai-python"),
+        ("codex_exec/0.171.0", "aider", "codex"),
+        ("curl/8.5.0", "aider", "curl"),
+    ],
+)
+def test_a_client_library_inside_run_speaks_for_the_program_that_was_started(agent_header, started, agent):
+    said = identify(Head("POST", "/", 0, (("user-agent", agent_header),)))
+    assert launched(said, started).agent == agent
