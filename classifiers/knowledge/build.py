@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from classifiers.effects import Domain, Verb
 from classifiers.knowledge.model import Delegate, Json, Meaning, Node, Option, Slot, Template
 
 _HELP = ("--help", "--version")
+_VERSION = frozenset({"-v", "-V"})  # the program's version, but a subcommand's verbosity (git -v, git pull -v)
 _SPECIAL_FIELDS = frozenset({"action", "domain", "target", "when", "unless"})
 
 
 def build(compiled: Json, file: str, parent: Node | None = None) -> Node:
     """One node; ``parent``'s options are understood after the subcommand too."""
-    options = dict(parent.options) if parent else {}
+    options = dict(_inherited(parent)) if parent else {}
     for raw in compiled.get("options", ()):
         option = _option(raw)
         options.update(dict.fromkeys(option.spellings, option))
@@ -34,12 +36,19 @@ def build(compiled: Json, file: str, parent: Node | None = None) -> Node:
         unknown_options=compiled.get("unknown_options", parent.unknown_options if parent else "flag"),
         unknown_subcommand=compiled.get("unknown_subcommand", "opaque"),
         stdin=_delegate(compiled["stdin"]) if "stdin" in compiled else None,
-        help=tuple(compiled.get("help", parent.help if parent else _HELP)),
+        help=tuple(compiled.get("help", [w for w in parent.help if w not in _VERSION] if parent else _HELP)),
         sets=compiled.get("sets"),
         via=compiled.get("via", ""),
         special=compiled.get("special", ""),
         keyed={k: _meaning(v) for k, v in keyed.items()} if keyed is not None else None,
     )
+
+
+def _inherited(parent: Node) -> Iterator[tuple[str, Option]]:
+    """The parent's options, without those that only tell the program's version."""
+    for spelling, option in parent.options.items():
+        if spelling not in _VERSION or option.meaning.instead != ():
+            yield spelling, option
 
 
 def _templates(raw: Any) -> tuple[Template, ...]:

@@ -11,6 +11,18 @@ from classifiers.strict_yaml import StrictYamlError
 HEAD = "family: f\nsource: s\ncommands:\n"
 
 
+VERSIONED = """  "v":
+    help: "--help -h -v"
+    options: {"-V": {instead: []}}
+    subcommands: {"pull": {effects: ["receive vcs"]}}
+"""
+
+
+@pytest.mark.parametrize("line", ["v pull -v", "v pull -V", "v pull"])
+def test_a_programs_version_option_is_not_its_subcommands(line):
+    assert read(VERSIONED, line) == ["receive vcs:None"]
+
+
 def read(body, line):
     compiled = compile_file(HEAD + body, "x.yaml")
     name, *rest = line.split()
