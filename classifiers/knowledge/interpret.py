@@ -222,11 +222,11 @@ class _Interpreter:
 
     def slot(self, slot: Slot, words: list[Word]) -> None:
         meaning = slot.meaning
-        if meaning.delegate and not meaning.by_value:
-            if words:
-                for effect_word in words[:1]:
-                    self.tell_all(meaning.effects, effect_word, None)
-                self.hand(meaning.delegate, words, _span(words))
+        if meaning.delegate and (not meaning.by_value or meaning.delegate.kind == "argv"):
+            if words:  # the first word says what all are: a command, or by its value a script and its arguments
+                first = self.chosen(meaning, words[0])
+                self.tell_all(first.effects, words[0], None)
+                self.hand(first.delegate or meaning.delegate, words, _span(words))
             return
         for word in words:
             special = self.chosen(meaning, word)
