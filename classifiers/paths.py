@@ -76,6 +76,11 @@ def known_to_exist(path: str, home: str | None = None) -> bool:
     return _table().existing(_tilde(path, home))
 
 
+def is_system_tree(path: str, home: str | None = None) -> bool:
+    """True for folders whose whole content the machine or the account stands on."""
+    return _table().trees(_tilde(path, home)) or _table().trees(path)
+
+
 def file_effect(verb: Verb, path: str, context: Context, **more: Any) -> Effect:
     """One effect on a file, with scope, sensitivity, tags and the domain its place implies. ``path`` is as written."""
     domain = Domain(more.pop("domain", Domain.FILESYSTEM))
@@ -163,6 +168,7 @@ class _Table:
     plain_streams: frozenset[str]
     streams: Callable[[str], bool]
     existing: Callable[[str], bool]
+    trees: Callable[[str], bool]
 
 
 @cache
@@ -176,6 +182,7 @@ def _table() -> _Table:
         frozenset(p for p in data["streams"] if "*" not in p),
         compile_globs(p for p in data["streams"] if "*" in p),
         compile_globs(data["known_to_exist"]),
+        compile_globs(data["system_trees"]),
     )
 
 

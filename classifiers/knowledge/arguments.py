@@ -172,6 +172,8 @@ def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, 
             last = queue.next()
             value = last or value
     parsed.hits.append(Hit(option, name, value, word))
+    if option is not None and option.last:
+        parsed.operands += queue.rest()
 
 
 def _descend(parsed: Parsed, word: Word) -> None:

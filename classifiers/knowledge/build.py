@@ -41,6 +41,8 @@ def build(compiled: Json, file: str, parent: Node | None = None) -> Node:
         via=compiled.get("via", ""),
         special=compiled.get("special", ""),
         keyed={k: _meaning(v) for k, v in keyed.items()} if keyed is not None else None,
+        unread=compiled.get("unread", ""),
+        says="effects" in compiled,
     )
 
 
@@ -78,6 +80,7 @@ def _meaning(raw: Json) -> Meaning:
         by_value=tuple((glob, _meaning(inner)) for glob, inner in raw.get("by_value", ())),
         operands=_slots(raw["operands"]) if "operands" in raw else None,
         says="effects" in raw,
+        unread=raw.get("unread", ""),
     )
 
 
@@ -91,4 +94,4 @@ def _slots(raw: Any) -> tuple[Slot, ...]:
 def _option(raw: Json) -> Option:
     spellings = tuple(raw["spell"])
     longest = max(spellings, key=len).lstrip("-+")
-    return Option(spellings, raw.get("name", longest), raw.get("values", 0), raw.get("fills", ""), _meaning(raw))
+    return Option(spellings, raw.get("name", longest), raw.get("values", 0), raw.get("fills", ""), _meaning(raw), raw.get("last", False))

@@ -13,6 +13,7 @@ from typing import Any
 
 from classifiers.effects import Domain, Verb
 from classifiers.knowledge import grammar
+from classifiers.knowledge.templates import FILTERS
 from classifiers.strict_yaml import Mapped, Problem, StrictYamlError, load
 
 Json = dict[str, Any]
@@ -111,7 +112,7 @@ class _Compiler:
         ):
             if key in node:
                 out[key] = self.one_of(node[key], allowed, (*path, key))
-        for key in ("via", "special", "same_as"):
+        for key in ("via", "special", "same_as", "unread"):
             if key in node:
                 out[key] = str(node[key])
         if node.get("posix"):
@@ -145,6 +146,8 @@ class _Compiler:
                 compiled["values"] = -1
             elif taken:
                 compiled["values"] = taken if isinstance(taken, int) and not isinstance(taken, bool) else 1
+            if option.get("last") is True:
+                compiled["last"] = True
             for key in ("fills", "name"):
                 if key in option:
                     compiled[key] = str(option[key])
@@ -157,6 +160,8 @@ class _Compiler:
         for key in ("effects", "instead"):
             if key in spec:
                 out[key] = self.effects(spec[key], (*path, key))
+        if "unread" in spec:
+            out["unread"] = str(spec["unread"])
         if "delegate" in spec:
             out["delegate"] = self.delegate(spec["delegate"], (*path, "delegate"))
         if "operands" in spec:
@@ -243,6 +248,9 @@ class _Compiler:
         out = {"destructive": destructive, "reversibility": reversibility, **effect}
         if out["destructive"] is True and effect["action"] != "delete" and "reversibility" not in effect:
             out["reversibility"] = "irreversible"
+        for name in re.findall(r"\{[^{}]*?!(\w+)", str(effect.get("target", ""))):
+            if name not in FILTERS:
+                self.wrong(f"'{name}' is no filter; one of {', '.join(sorted(FILTERS))}", *path)
         if effect["domain"] == "filesystem" and "target" not in effect:
             out["target"] = "{}"
         return out

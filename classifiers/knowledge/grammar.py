@@ -30,14 +30,14 @@ SETS: dict[str, object] = {
     "tags": Tag,
 }
 FILE_KEYS = frozenset({"family", "source", "commands", "note"})
-MEANING_KEYS = frozenset({"effects", "instead", "delegate", "by_value", "operands", *SETS})
-OPTION_KEYS = MEANING_KEYS | {"value", "fills", "name", "note"}
+MEANING_KEYS = frozenset({"effects", "instead", "delegate", "by_value", "operands", "unread", *SETS})
+OPTION_KEYS = MEANING_KEYS | {"value", "fills", "name", "note", "last"}
 SLOT_KEYS = MEANING_KEYS - {"instead", "operands"} | {"role", "at", "when", "unless"}
 NODE_KEYS = frozenset(
     {
         "about", "options", "takes_value", "operands", "effects", "no_operands", "subcommands", "style", "posix",
         "unknown_options", "unknown_subcommand", "stdin", "help", "set", "via", "special", "keyed", "same_as",
-        "examples", "todo", "note", "strict",
+        "examples", "todo", "note", "strict", "unread",
     }
 )  # fmt: skip
 DELEGATE_KEYS = frozenset(

@@ -14,6 +14,7 @@ from functools import cache
 from classifiers.discover import discover
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.arguments import Hit, Parsed, parse
+from classifiers.knowledge.missing import operands_missing
 from classifiers.knowledge.model import Delegate, Json, Meaning, Node, Slot, Template
 from classifiers.knowledge.templates import FILTERS, fill
 from classifiers.knowledge.unlisted import unlisted
@@ -76,12 +77,21 @@ def interpret(node: Node, name: Word, words: Sequence[Word]) -> Reading:
     if not asks_help(parsed):
         for special in dict.fromkeys(n.special for n in parsed.nodes if n.special):
             specials()[special](reading, name, words)
+        if not reading.items and reading.reads_stdin is None and operands_missing(parsed):
+            text = f"{name.text}: what it works on is missing"
+            reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, name.span, text))
     return reading
 
 
 def asks_help(parsed: Parsed) -> bool:
+    """Whether it only prints its help. Code given before that word is never taken for unread: interpreters differ."""
     wanted = parsed.node.help
-    return any(h.spelling in wanted and h.value is None for h in parsed.hits)
+    for hit in parsed.hits:
+        if hit.option and hit.option.meaning.delegate and hit.option.meaning.delegate.kind in {"code", "shell"}:
+            return False
+        if hit.spelling in wanted and hit.value is None:
+            return True
+    return False
 
 
 @cache
@@ -131,6 +141,9 @@ class _Interpreter:
             self.merge(meaning)
         override = next((m.operands for _, m in reversed(meanings) if m.operands is not None), None)
         slots = self.node.slots if override is None else override
+        for hit, meaning in meanings:
+            if meaning.unread:
+                self.out.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, hit.word.span, meaning.unread))
         instead = next((m.instead for _, m in reversed(meanings) if m.instead is not None), None)
         assigned = self.assign(slots)
         for hit, meaning in meanings:
@@ -149,6 +162,8 @@ class _Interpreter:
         if node.no_operands is not None and not operands:
             self.tell_all(node.no_operands, None, None)
         self.tell_all(node.effects, None, None)
+        if node.unread and not self.sets.get("dry_run"):
+            self.out.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, node.unread))
         for slot, words in assigned:
             self.slot(slot, words)
         if node.keyed is not None:
@@ -176,6 +191,7 @@ class _Interpreter:
                     special.delegate or meaning.delegate,
                     (),
                     special.operands if special.operands is not None else meaning.operands,
+                    unread=special.unread or meaning.unread,
                 )
         return meaning
 

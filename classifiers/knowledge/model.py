@@ -61,6 +61,7 @@ class Meaning:
     by_value: tuple[tuple[str, Meaning], ...] = ()
     operands: tuple[Slot, ...] | None = None
     says: bool = False  # ``effects`` was given, if only as an empty list
+    unread: str = ""  # what then happens is written somewhere the call does not show
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Option:
     values: int = 0  # words it takes; -1: only when attached (``--o=x``, ``-ox``)
     fills: str = ""
     meaning: Meaning = Meaning()
+    last: bool = False  # words after it are operands, dashes or not (``python -c``, ``java -jar``)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class Node:
     via: str = ""
     special: str = ""
     keyed: dict[str, Meaning] | None = None
+    unread: str = ""  # as in Meaning
+    says: bool = False  # ``effects`` was given, if only as an empty list
 
     @cached_property
     def long_names(self) -> tuple[str, ...]:

@@ -41,8 +41,8 @@ class _Part:
     __slots__ = ("default", "filter", "names")
 
     def __init__(self, body: str) -> None:
-        body, bang, name = body.partition("!")
         body, _, default = body.partition(":-")
+        body, bang, name = body.partition("!")
         self.names = [n.strip() for n in body.split(",")] if body else [""]
         self.default = default
         self.filter: Callable[[str], str] = FILTERS[name] if bang else str

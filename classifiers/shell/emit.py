@@ -54,7 +54,23 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
         effect = paths.located(effect, context)
         if effect.domain is Domain.STORAGE and told.domain is Domain.FILESYSTEM and effect.action is Verb.MODIFY:
             effect = replace(effect, destructive=True, reversibility=Reversibility.IRREVERSIBLE)  # a raw device
+        if _shakes_the_system(effect, context):
+            tags = dict.fromkeys((*effect.tags, Tag.AVAILABILITY))
+            effect = replace(effect, destructive=True, reversibility=Reversibility.UNKNOWN, tags=tuple(tags))
     return ev.out.add(effect)
+
+
+def _shakes_the_system(effect: Effect, context: Context) -> bool:
+    """Owners or modes of a whole system tree changed at once: no record says what they were."""
+    return (
+        effect.breadth in {Breadth.RECURSIVE, Breadth.ROOT}
+        and effect.action is Verb.MODIFY
+        and effect.destructive is False
+        and effect.domain is Domain.FILESYSTEM
+        and not effect.filtered
+        and effect.target is not None
+        and paths.is_system_tree(effect.target, context.home)
+    )
 
 
 def _effect(told: Told, target: str | None, raw: str | None, scope: Scope, ev: Evaluator) -> Effect:

@@ -305,6 +305,10 @@ def feed(
         return run_text(
             ev, jobs, state.copy(), replace(scope, stdin=None, fixed=scope.span(span)), [], scope.span(span)
         )
+    if language == "haproxy" and text is not None:
+        orders = "\n".join(f"haproxy-socket {o.strip()}" for o in re.split(r"[;\n]", text) if o.strip())
+        inner = replace(scope, stdin=None, fixed=scope.span(span))
+        return run_text(ev, orders, state.copy(), inner, [], scope.span(span))
     if text is not None and (ev.known(text) or language in {"shell", "bash", "sh"}):
         inner = replace(scope, stdin=None, fixed=scope.span(span))
         if language in {"shell", *_SHELLS}:

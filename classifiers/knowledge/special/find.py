@@ -58,7 +58,8 @@ _ONE_ARGUMENT = frozenset(
         "-newerXY",
     ]
 )
-_FILTERS = frozenset({"-name", "-iname", "-path", "-ipath", "-regex", "-iregex", "-wholename", "-iwholename"})
+_KINDS = frozenset({"-type", "-xtype", "-fstype", "-mindepth", "-printf"})  # narrow little or nothing
+_ATTRIBUTES = frozenset({"chmod", "chown", "chgrp"})
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
 
@@ -67,6 +68,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """Add the tree read, then one item per action."""
     rest, starts = _starts(words)
     where = starts or [Word(".", name.span)]
+    narrowed = any(w.text in _ONE_ARGUMENT - _KINDS for w in rest)
     filtered = any(w.text in _ONE_ARGUMENT and w.text not in {"-maxdepth", "-mindepth"} for w in rest)
     for start in where:
         reading.items.append(
@@ -79,7 +81,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         at += 1
         if word.text in _RUNS:
             command, at = _command(rest, at)
-            _run(reading, word, command, where, pattern, filtered, prompts=word.text.startswith("-ok"))
+            _run(reading, word, command, where, pattern, filtered, prompts=word.text.startswith("-ok"), narrowed=narrowed)
         elif word.text == "-delete":
             _delete(reading, word, where, pattern, filtered)
         elif word.text in _WRITES and following is not None:
@@ -136,9 +138,13 @@ def _run(
     filtered: bool,
     *,
     prompts: bool,
+    narrowed: bool,
 ) -> None:
     if not command:
         return
+    if command[0].text.rpartition("/")[2] in _ATTRIBUTES and not narrowed:
+        # run on every member: the whole tree
+        command, filtered = [command[0], command[0].with_text("-R"), *command[1:]], False
     for start in where[:8]:
         target = _members(start.text, pattern)
         words = tuple(_with_member(w, target) for w in command)

@@ -52,6 +52,8 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     kinds = [a.text.partition(":")[0].partition(",")[0].lower() for a in addresses]
     listening, connecting = any(k in _LISTENS for k in kinds), any(k in _CONNECTS for k in kinds)
     for address, kind in zip(addresses, kinds, strict=True):
+        if _local_socket(reading, address, kind):
+            continue
         rest = address.text.partition(":")[2]
         place = rest.partition(",")[0]
         if kind in _CONNECTS:
@@ -76,6 +78,21 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
             verb = Verb.MODIFY if changes else Verb.READ
             fields = dict(_UNREAD) if changes else {"destructive": False, "reversibility": "read_only"}
             reading.items.append(Told(verb, Domain.FILESYSTEM, place, fields, address.span, address.with_text(place)))
+
+
+def _local_socket(reading: Reading, address: Word, kind: str) -> bool:
+    """A socket of this machine: what is sent there is an order to whoever listens (HAProxy's are known)."""
+    path = address.text.partition(",")[0]
+    if kind in {"unix-connect", "unix", "unix-client", "abstract-connect"}:
+        path = path.partition(":")[2]
+    elif not (path.startswith(("/", "./", "~")) and path.endswith((".sock", ".socket", "/control", ".stats"))):
+        return False
+    if "haproxy" in path:
+        reading.reads_stdin = Delegate("code", "haproxy")
+        return True
+    fields: Json = {"destructive": None, "reversibility": "unknown"}
+    reading.items.append(Told(Verb.CONTROL, Domain.SERVICES, path, fields, address.span, address.with_text(path)))
+    return True
 
 
 SPECIAL = ("socat", read)
