@@ -94,4 +94,11 @@ def _slots(raw: Any) -> tuple[Slot, ...]:
 def _option(raw: Json) -> Option:
     spellings = tuple(raw["spell"])
     longest = max(spellings, key=len).lstrip("-+")
-    return Option(spellings, raw.get("name", longest), raw.get("values", 0), raw.get("fills", ""), _meaning(raw), raw.get("last", False))
+    return Option(
+        spellings,
+        raw.get("name", longest),
+        raw.get("values", 0),
+        raw.get("fills", ""),
+        _meaning(raw),
+        raw.get("last", False),
+    )

@@ -60,6 +60,7 @@ Item = Told | Handed | Hidden
 class Reading:
     parsed: Parsed
     items: list[Item] = field(default_factory=list)
+    answered: bool = False  # an option says in so many words what happens instead
     reads_stdin: Delegate | None = None  # nothing named a payload, so standard input is it
 
     @property
@@ -77,7 +78,7 @@ def interpret(node: Node, name: Word, words: Sequence[Word]) -> Reading:
     if not asks_help(parsed):
         for special in dict.fromkeys(n.special for n in parsed.nodes if n.special):
             specials()[special](reading, name, words)
-        if not reading.items and reading.reads_stdin is None and operands_missing(parsed):
+        if not reading.items and not reading.answered and reading.reads_stdin is None and operands_missing(parsed.node):
             text = f"{name.text}: what it works on is missing"
             reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, name.span, text))
     return reading
@@ -145,6 +146,7 @@ class _Interpreter:
             if meaning.unread:
                 self.out.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, hit.word.span, meaning.unread))
         instead = next((m.instead for _, m in reversed(meanings) if m.instead is not None), None)
+        self.out.answered = instead is not None or override is not None
         assigned = self.assign(slots)
         for hit, meaning in meanings:
             self.option(hit, meaning)

@@ -1,4 +1,4 @@
-"""Operands a change needs and that are not there: a parsed command in, whether its text is cut short out.
+"""Operands a change needs and that are not there: a command's node in, whether its text is cut short out.
 
 ``chmod -R .`` names no file: run like that it is refused, so the text is not all of what will run. The answer is then
 "not known", never "harmless".
@@ -7,21 +7,13 @@
 from __future__ import annotations
 
 from classifiers.effects import Verb
-from classifiers.knowledge.arguments import Parsed
 from classifiers.knowledge.model import Node
 
 _READS = frozenset({Verb.READ, Verb.RECEIVE})
 
 
-def operands_missing(parsed: Parsed) -> bool:
+def operands_missing(node: Node) -> bool:
     """For a reading that told of nothing: whether the command's only effects are changes to operands nobody gave."""
-    meanings = [h.option.meaning for h in parsed.hits if h.option]
-    if any(m.instead is not None or m.operands is not None for m in meanings):
-        return False
-    return _only_changes_operands(parsed.node)
-
-
-def _only_changes_operands(node: Node) -> bool:
     if node.says or node.effects or node.no_operands is not None or node.subcommands:
         return False
     if node.special or node.stdin or node.keyed:

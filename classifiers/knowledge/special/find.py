@@ -81,7 +81,9 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         at += 1
         if word.text in _RUNS:
             command, at = _command(rest, at)
-            _run(reading, word, command, where, pattern, filtered, prompts=word.text.startswith("-ok"), narrowed=narrowed)
+            _run(
+                reading, word, command, where, pattern, filtered, prompts=word.text.startswith("-ok"), narrowed=narrowed
+            )
         elif word.text == "-delete":
             _delete(reading, word, where, pattern, filtered)
         elif word.text in _WRITES and following is not None:
