@@ -18,6 +18,9 @@ def operands_missing(node: Node) -> bool:
         return False
     if node.special or node.stdin or node.keyed:
         return False
+    first = next((s for s in node.slots if s.meaning.effects), None)
+    if first is not None and first.at == "first" and first.meaning.effects[0].action in _READS:
+        return False  # a filter: standard input takes the place of the file it reads
     meanings = [m for s in node.slots for m in (s.meaning, *(special for _, special in s.meaning.by_value))]
     effects = [t for m in meanings for t in m.effects]
     return any(t.action not in _READS for t in effects)
