@@ -63,7 +63,8 @@ _Validator: Any = extend(  # type: ignore[no-untyped-call]
 
 def checked_against_schema(call: ToolCall) -> ToolCall:
     schema = call.definition.schema if call.definition else None
-    if schema is None or call.arguments_valid is not True:
+    empty = call.arguments_valid is None and call.arguments == {}  # no argument text: a call without arguments
+    if schema is None or not (empty or call.arguments_valid is True):
         return call
     return replace(call, schema_valid=_fits(schema, call.arguments))
 

@@ -16,6 +16,13 @@ _THEIR_OWN = frozenset({ExecutedBy.PROVIDER, ExecutedBy.AGENT, ExecutedBy.MCP_SE
 _KEEP = 2048
 
 
+def _without_arguments(call: ToolCall) -> ToolCall:
+    """A closed call whose argument text is "" has no arguments: many servers send that, and clients read it as {}."""
+    if call.arguments_text.strip():
+        return call
+    return replace(call, arguments={}, arguments_valid=None, arguments_error=None)
+
+
 class Offer:
     """The tools on offer so far; later lists add to earlier ones (a socket may update its session)."""
 
@@ -39,7 +46,8 @@ class Offer:
         if advertised is Advertised.UNKNOWN:
             advertised = self._advertised(call, definition)
         purpose = "structured_output" if self._shapes(call) else call.purpose
-        return replace(call, advertised=advertised, definition=definition, purpose=purpose, parent_message=parent)
+        said = replace(call, advertised=advertised, definition=definition, purpose=purpose, parent_message=parent)
+        return _without_arguments(said) if call.complete and call.arguments_valid is False else said
 
     def _advertised(self, call: ToolCall, definition: Definition | None) -> Advertised:
         if call.executed_by in _THEIR_OWN:

@@ -74,7 +74,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return {
         "id": call.id,
         "name": call.name,
-        "arguments": call.arguments_text if call.arguments_valid is False else call.arguments,
+        "arguments": call.arguments_text if call.arguments_valid is False or _bare(call) else call.arguments,
         "arguments_text": call.arguments_text,
         "arguments_valid": call.arguments_valid,
         "executed_by": call.executed_by.value,
@@ -88,6 +88,11 @@ def _call(call: ToolCall) -> dict[str, Any]:
         "caller": call.caller,
         "purpose": call.purpose,
     }
+
+
+def _bare(call: ToolCall) -> bool:
+    """No argument text at all: shown as it was sent."""
+    return call.arguments_valid is None and call.arguments == {}
 
 
 def _result(result: ToolResult) -> dict[str, Any]:
