@@ -1,6 +1,8 @@
 """Outages and a second collector between: every record arrives, in order."""
 
 import asyncio
+import contextlib
+import os
 import signal
 import socket
 import subprocess
@@ -13,9 +15,10 @@ import pytest
 from audit.sink_runner import SinkRunner
 from audit.sinks.otlp import SINK as OTLP
 from tests.audit.build import action_record, open_log
-from tests.audit.otlp_receiver import Received, attributes, serve_http, stop
+from tests.audit.otlp_receiver import Received, attributes, serve_grpc, serve_http, stop
 
 pytestmark = pytest.mark.faults
+OUTAGE_S = float(os.environ.get("ONLOOKER_OUTAGE_S", "2"))
 
 
 def ids_of(received):
@@ -81,6 +84,87 @@ def test_a_receiver_that_comes_and_goes_under_load_gets_everything_in_order(tmp_
     assert len(seen) >= total
     assert status.errors > 0
     assert status.lost == 0
+
+
+def stormy(_signal, count):
+    """503s, connections closed before and after the batch was taken, and answers later than the sender waits."""
+    if count % 11 == 5:
+        time.sleep(0.7)
+    return {1: 503, 3: "drop", 6: "after", 8: 429}.get(count % 11)
+
+
+@contextlib.contextmanager
+def receiver(protocol, received, port):
+    if protocol == "http":
+        server = serve_http(received, port)
+        yield
+        stop(server)
+    else:
+        server, _ = serve_grpc(received, port)
+        yield
+        server.stop(0).wait()
+
+
+@pytest.mark.timeout(2 * OUTAGE_S + 240)
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_nothing_is_lost_over_a_storm_an_outage_and_a_restart_within_it(tmp_path, protocol):
+    """``ONLOOKER_OUTAGE_S=300 pytest -s -m faults -k outage``: the figure of docs/promises.md."""
+    if protocol == "grpc":
+        pytest.importorskip("grpc", reason="the extra `grpc` is not installed")
+    received, port, enough = Received(stormy), free_port(), threading.Event()
+    closed, arrived, back = threading.Event(), threading.Event(), []
+    log = open_log(tmp_path)
+
+    def write():
+        while not enough.wait(0.005):
+            log.append(action_record())
+
+    def sink():
+        opened = OTLP.open({"endpoint": f"http://127.0.0.1:{port}", "protocol": protocol, "timeout_s": 0.5}, tmp_path)
+        opened.batch_records = 64
+        return opened
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        with receiver(protocol, received, port):
+            storm = run_while(tmp_path, sink(), lambda s: s.sent >= 640 and s.errors >= 5, 120)
+        down_at = time.monotonic()
+        away = run_while(tmp_path, sink(), lambda _: time.monotonic() > down_at + OUTAGE_S / 2, OUTAGE_S + 60)
+        assert (away.sent, away.errors > 0) == (0, True)
+        received.fault = lambda _signal, _count: None
+
+        def come_back():
+            time.sleep(max(0.0, down_at + OUTAGE_S - time.monotonic()))
+            with receiver(protocol, received, port):
+                back.append(time.monotonic())
+                enough.set()
+                writer.join()
+                log.close()
+                closed.set()
+                arrived.wait(180)
+
+        returning = threading.Thread(target=come_back)
+        returning.start()
+        caught_up = run_while(
+            tmp_path,
+            sink(),
+            lambda s: closed.is_set() and s.up_to == f"{log.log_id}:{log.next_seq - 1}",
+            OUTAGE_S + 180,
+        )
+        took_s = time.monotonic() - back[0]
+    finally:
+        enough.set()
+        arrived.set()
+        writer.join()
+    returning.join()
+    ids = ids_of(received)
+    assert list(dict.fromkeys(ids)) == [f"{log.log_id}:{n}" for n in range(log.next_seq)]
+    assert (storm.lost, caught_up.lost, storm.rejected, caught_up.rejected) == (0, 0, 0, 0)
+    print(
+        f"\n{protocol}: {OUTAGE_S:g} s outage, {log.next_seq:,} records written, all arrived in order, "
+        f"{len(ids) - log.next_seq:,} twice; {storm.errors} failures in the storm; caught up in {took_s:.1f} s"
+    )
 
 
 def test_through_rotel_a_real_collector(tmp_path):
