@@ -45,11 +45,11 @@ def resource(record: Record) -> Resource:
     """Service, host and pod, and what OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME add."""
     said = {"service.instance.id": record["log_id"], "host.name": names.look(record, "origin.host")}
     pod = names.look(record, "origin.pod")
-    return Resource(attributes=_attributes(_service() | said | {"k8s.pod.name": pod}))
+    return Resource(attributes=attributes_of(service() | said | {"k8s.pod.name": pod}))
 
 
 @cache
-def _service() -> dict[str, Any]:
+def service() -> dict[str, Any]:
     found = dict(SdkResource.create({}).attributes)
     if str(found.get("service.name", "unknown_service")).startswith("unknown_service"):
         found["service.name"] = "onlooker"
@@ -75,7 +75,7 @@ def metrics(totals: Counter[tuple[str, str]], like: Record, start_ns: int, now_n
     """Cumulative counters {(kind, severity or "none"): count}, monotonic since ``start_ns``."""
     points = [
         NumberDataPoint(
-            attributes=_attributes({"kind": kind, "severity": worst}),
+            attributes=attributes_of({"kind": kind, "severity": worst}),
             start_time_unix_nano=start_ns,
             time_unix_nano=now_ns,
             as_int=count,
@@ -100,7 +100,7 @@ def _log(record: Record, *, arguments: bool) -> LogRecord:
         severity_text=worst or "none",
         event_name=names.EVENT_PREFIX + record["kind"],
         body=AnyValue(string_value=orjson.dumps(record if arguments else _without_arguments(record)).decode()),
-        attributes=_attributes(attributes(record, arguments=arguments) | {"onlooker.summary": what(record)}),
+        attributes=attributes_of(attributes(record, arguments=arguments) | {"onlooker.summary": what(record)}),
         trace_id=trace,
         span_id=span,
         flags=flags,
@@ -121,7 +121,7 @@ def _span(record: Record, *, arguments: bool) -> Span:
         kind=Span.SpanKind.SPAN_KIND_INTERNAL,
         start_time_unix_nano=_ns(record["ts"]),
         end_time_unix_nano=_ns(record["ts"]),
-        attributes=_attributes(said | {"onlooker.timing": "reconstructed"}),
+        attributes=attributes_of(said | {"onlooker.timing": "reconstructed"}),
     )
 
 
@@ -167,7 +167,7 @@ def _without_arguments(record: Record) -> Record:
     return record if not call or "arguments" not in call else {**record, "call": {**call, "arguments": None}}
 
 
-def _attributes(said: dict[str, Any]) -> list[KeyValue]:
+def attributes_of(said: dict[str, Any]) -> list[KeyValue]:
     return [KeyValue(key=k, value=_value(v)) for k, v in said.items() if v is not None]
 
 

@@ -107,6 +107,13 @@ DEFINITIONS: tuple[Definition, ...] = (
         ("stage",),
         (_STAGES,),
     ),
+    Definition(
+        "onlooker_classifier_seconds_total",
+        "counter",
+        "Processor time spent on reading what calls could do.",
+        ("surface",),
+        (_values(Surface),),
+    ),
     Definition("onlooker_parser_disagreements_total", "counter", "Shell readings that differ."),
     Definition(
         "onlooker_state_evictions_total",
@@ -119,6 +126,8 @@ DEFINITIONS: tuple[Definition, ...] = (
     Definition("onlooker_log_write_errors_total", "counter", "Failed or short writes of the log."),
     Definition("onlooker_sink_lag_records", "gauge", "Records written and not yet delivered.", ("sink",)),
     Definition("onlooker_sink_errors_total", "counter", "Failed deliveries (they are retried).", ("sink",)),
+    Definition("onlooker_sink_refused_total", "counter", "Records a receiver refused for good.", ("sink",)),
+    Definition("onlooker_sink_lost_total", "counter", "Records deleted by retention before delivery.", ("sink",)),
     Definition("onlooker_policy_reload_last_success", "gauge", "1 or 0.", ("policy",)),
     Definition("onlooker_policy_disk_matches_active", "gauge", "0: a file changed and did not load.", ("policy",)),
     Definition(

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 Record = dict[str, Any]
 Options = Mapping[str, Any]
@@ -39,6 +39,16 @@ class Sent:
 TAKEN = Sent()
 
 
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One metric of the instance: ``counter`` or gauge, and its value for each set of labels."""
+
+    name: str
+    help: str
+    counter: bool
+    series: Sequence[tuple[Mapping[str, str], float]]
+
+
 class OpenSink(Protocol):
     """``linger_s``: how long to wait for ``batch_records`` before a smaller batch is sent."""
 
@@ -49,6 +59,16 @@ class OpenSink(Protocol):
         """Called from one thread at a time. Raises SinkError."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A sink that takes the instance's figures too, every ``figures_s`` seconds (0: it was told not to)."""
+
+    figures_s: float
+
+    def measure(self, figures: Sequence[Figure], log_id: str) -> None:
+        """Any thread, at the same time as ``send``. Raises SinkError: these are lost, the next ones say as much."""
 
 
 class Sink(Protocol):

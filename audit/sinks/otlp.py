@@ -1,7 +1,8 @@
 """OTLP over HTTP/protobuf or gRPC: logs, spans, counters; the cursor moves when all three were taken.
 
-In: records. Out: export requests, gzip. ``partial_success`` is read; 429, 502, 503, 504 and a broken connection are
-tried again (honouring Retry-After); any other refusal is counted as rejected, so one bad batch stops nothing.
+In: records; now and then the instance's figures. Out: export requests, gzip. ``partial_success`` is read; 429, 502,
+503, 504 and a broken connection are tried again (honouring Retry-After); any other refusal is counted as rejected, so
+one bad batch stops nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportM
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from audit import otlp_encode
-from audit.sinks import Options, Record, RefusedError, Sent, SinkError, read_options, secret
+from audit.otlp_metrics import measured
+from audit.sinks import Figure, Options, Record, RefusedError, Sent, SinkError, read_options, secret
 from audit.summary import severity
 
 ENDPOINT_VARIABLE = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -81,8 +83,10 @@ class OtlpSink:
     batch_records = 512
     linger_s = 0.0
 
-    def __init__(self, wire: Wire, options: Mapping[str, Any]) -> None:
-        self._wire, self._options = wire, options
+    def __init__(self, wire: Wire, options: Mapping[str, Any], figures_wire: Wire) -> None:
+        """``figures_wire``: a connection of its own, so that figures and records do not wait for each other."""
+        self._wire, self._options, self._figures_wire = wire, options, figures_wire
+        self.figures_s = float(options["metrics_s"]) if options["metrics"] else 0.0
         self._totals: Counter[tuple[str, str]] = Counter()
         self._start_ns = time.time_ns()
         self._at: tuple[str, str] | None = None  # the batch in hand, and the signals that have it
@@ -104,8 +108,17 @@ class OtlpSink:
             self._totals = totals
         return Sent(min(refused, len(batch)), why)
 
+    def measure(self, figures: Sequence[Figure], log_id: str) -> None:
+        try:
+            reply = self._figures_wire.post("metrics", measured(figures, log_id, self._start_ns, time.time_ns()))
+        except RefusedError as error:
+            raise SinkError(str(error)) from error
+        if refused := reply.partial_success.rejected_data_points:
+            raise SinkError(f"otlp metrics: {refused} refused: {reply.partial_success.error_message}")
+
     def close(self) -> None:
         self._wire.close()
+        self._figures_wire.close()
 
     def _post(self, signal: str, encode: Callable[[], Any]) -> tuple[int, str]:
         message = None if signal in self._taken else encode()
@@ -130,6 +143,7 @@ class Otlp:
             "timeout_s": 10.0,
             "traces": True,
             "metrics": True,
+            "metrics_s": 30.0,  # how often the instance's own figures are sent
             "arguments": False,
         }
     )
@@ -141,14 +155,15 @@ class Otlp:
             raise ValueError(f"sink otlp: protocol is {chosen['protocol']!r}; expected http or grpc")
         port = 4317 if chosen["protocol"] == "grpc" else 4318
         chosen["endpoint"] = chosen["endpoint"] or os.environ.get(ENDPOINT_VARIABLE) or f"http://127.0.0.1:{port}"
-        wire: Wire
-        if chosen["protocol"] == "grpc":
-            from audit.otlp_grpc import GrpcWire  # noqa: PLC0415 - grpcio is the extra `grpc`
+        return OtlpSink(_wire(chosen, headers), chosen, _wire(chosen, headers))
 
-            wire = GrpcWire(chosen["endpoint"], headers, chosen["timeout_s"])
-        else:
-            wire = HttpWire(chosen["endpoint"], headers, chosen["timeout_s"])
-        return OtlpSink(wire, chosen)
+
+def _wire(chosen: Mapping[str, Any], headers: Mapping[str, str]) -> Wire:
+    if chosen["protocol"] == "grpc":
+        from audit.otlp_grpc import GrpcWire  # noqa: PLC0415 - grpcio is the extra `grpc`
+
+        return GrpcWire(chosen["endpoint"], headers, chosen["timeout_s"])
+    return HttpWire(chosen["endpoint"], headers, chosen["timeout_s"])
 
 
 SINK = Otlp()

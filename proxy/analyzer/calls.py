@@ -6,6 +6,7 @@ call known to its session so that results find it. A stage that fails costs its 
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -111,13 +112,16 @@ def _sighting(desk: Desk, tracked: Tracked, call: ToolCall, again: tuple[KnownCa
 def _classified(desk: Desk, tracked: Tracked, call: ToolCall) -> Action:
     if call.purpose != "action":
         return Action(surface=unread("").surface)
+    began = time.thread_time()
     try:
-        return desk.guard.run(
+        action = desk.guard.run(
             "classify", lambda: read_in_all_ways(call, lambda one: desk.classify(one, desk.context(tracked)))
         )
     except StageFailedError as error:
         failed(desk, tracked, error, call)
-        return unread(f"the classifier failed: {error.error}", call.name)
+        action = unread(f"the classifier failed: {error.error}", call.name)
+    desk.metrics.inc("onlooker_classifier_seconds_total", time.thread_time() - began, surface=action.surface)
+    return action
 
 
 def _judged(desk: Desk, tracked: Tracked, call: ToolCall, action: Action) -> Judged:

@@ -44,7 +44,7 @@ def make_app(config: Config, token: str, relay_counters: Callable[[], Snapshot])
     app.add_subapp("/review", review_app(config, token, outbox))
 
     async def feed_sinks(_app: web.Application) -> AsyncIterator[None]:
-        sinks.start()
+        sinks.start(health.figures)
         yield
         await sinks.stop()
         outbox.close()

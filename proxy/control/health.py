@@ -48,12 +48,17 @@ class Health:
         return {"ready": all(v == "ok" for v in parts.values()), "parts": parts, "degraded": degraded}
 
     async def metrics(self, _request: web.Request) -> web.Response:
+        snapshot, _ = await self.figures()
+        return web.Response(text=render(snapshot), content_type="text/plain", charset="utf-8")
+
+    async def figures(self) -> tuple[Snapshot, str]:
+        """The figures of all processes, and the id of the log (empty before the analyzer said it)."""
         status = await asyncio.to_thread(read_status, self._status)
         own = Metrics()
         own.set("onlooker_build_info", 1, version=version("onlooker"))
         ours = [own.snapshot(), self._sinks.metrics((status or {}).get("log", {}))]
         snapshots = [*ours, (status or {}).get("metrics", {}), await asyncio.to_thread(self._relay_counters)]
-        return web.Response(text=render(merge(snapshots)), content_type="text/plain", charset="utf-8")
+        return merge(snapshots), str((status or {}).get("log", {}).get("id") or "")
 
     async def _relay_answers(self, pids: dict[str, Any]) -> bool:
         if not any(alive(p) for p in pids.get("relays", [])):
