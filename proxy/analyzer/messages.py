@@ -37,7 +37,7 @@ def on_hook(analyzer: Analyzer, place: int, client: str, body: dict[str, Any]) -
     reader = next((r for r in _readers() if r.client == client), None)
     if reader is None:
         return
-    seen = reader.read(body)
+    seen = reader.read(body, analyzer.desk.shared)
     exchange = Exchange(id=f"hooks/{place}", started_ns=time.time_ns(), connection=f"hooks/{seen.session}")
     tracked = Tracked(
         writer="hooks",

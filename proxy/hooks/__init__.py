@@ -24,4 +24,5 @@ class HookSeen:
 class HookReader(Protocol):
     client: str
 
-    def read(self, body: dict[str, Any]) -> HookSeen: ...
+    def read(self, body: dict[str, Any], shared: dict[str, Any]) -> HookSeen:
+        """``shared``: what providers remember across exchanges (``Exchange.shared``), JSON values only."""

@@ -1,75 +1,31 @@
-"""Claude Code's hooks: PreToolUse asks, PostToolUse and PostToolUseFailure report, SessionEnd ends.
+"""Claude Code's hooks as the control process receives them: the recorded wire's reader, and where the session ends.
 
-In: one hook's JSON. Out: ``HookSeen``. ``tool_use_id`` is the model's block id and ``session_id`` the id in its
-request header, so the sight joins the model leg's call; a call only the hook saw (a sub-agent on another connection)
-is an action of its own. Source: vendor's hooks reference, read 2026-11; recorded on loopback with 2.1.197.
+In: one hook's JSON, and what is remembered across hooks. Out: ``HookSeen``. The payload is read by
+``proxy/providers/claude_code_hooks.py``, so that a hook says the same live, imported and replayed.
 """
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
-import orjson
-
-from classifiers.call import ExecutedBy, ObservedAt, Outcome, ToolCall, ToolResult
-from proxy.events import CallClosed, Event, ResultSeen
+from proxy.events import Facts
+from proxy.exchange import Exchange
 from proxy.hooks import HookSeen
-
-_OUTCOMES = {"PostToolUse": Outcome.UNKNOWN, "PostToolUseFailure": Outcome.ERROR}
+from proxy.providers._calls import text
+from proxy.providers.claude_code_hooks import HookPayload
 
 
 class ClaudeCode:
     client = "claude-code"
 
-    def read(self, body: dict[str, Any]) -> HookSeen:
-        name = body.get("hook_event_name")
-        events: list[Event] = []
-        if name == "PreToolUse" and isinstance(body.get("tool_name"), str):
-            events.append(CallClosed(_call(body)))
-        elif name in _OUTCOMES:
-            events.append(ResultSeen(_result(body, _OUTCOMES[name])))
-        cwd = body.get("cwd")
-        return HookSeen(
-            session=body.get("session_id") if isinstance(body.get("session_id"), str) else None,
-            events=events,
-            facts={"cwd": cwd, "cwd_source": "hook"} if isinstance(cwd, str) else {},
-            session_ended=name == "SessionEnd",
-        )
-
-
-def _call(body: dict[str, Any]) -> ToolCall:
-    arguments = body.get("tool_input")
-    return ToolCall(
-        name=body["tool_name"],
-        arguments=arguments,
-        arguments_text=orjson.dumps(arguments).decode(),
-        arguments_valid=True,
-        id=body.get("tool_use_id"),
-        kind="hook",
-        executed_by=ExecutedBy.CLIENT,
-        observed_at=ObservedAt.HOOK,
-        asserted_by="hook",
-        subagent_id=body.get("agent_id"),
-    )
-
-
-def _result(body: dict[str, Any], outcome: Outcome) -> ToolResult:
-    content = orjson.dumps(body.get("tool_response", body.get("error")))
-    duration = body.get("duration_ms")
-    error = body.get("error")
-    return ToolResult(
-        id=body.get("tool_use_id"),
-        name=body.get("tool_name"),
-        outcome=Outcome.CANCELLED if body.get("is_interrupt") is True else outcome,
-        source="stream",
-        asserted_by="hook",
-        reported_by="hook",
-        size_bytes=len(content),
-        digest=sha256(content).hexdigest(),
-        duration_ms=float(duration) if isinstance(duration, int | float) else None,
-        error=error[:200] if isinstance(error, str) else None,
-    )
+    def read(self, body: dict[str, Any], shared: dict[str, Any]) -> HookSeen:
+        session = text(body.get("session_id")) or None
+        exchange = Exchange(id=f"hooks/{session}", request_json=body, shared=shared)
+        events = list(HookPayload(exchange).request(exchange))
+        facts: dict[str, Any] = {}
+        for event in events:
+            facts |= event.values if isinstance(event, Facts) else {}
+        return HookSeen(session, events, facts, session_ended=body.get("hook_event_name") == "SessionEnd")
 
 
 HOOK = ClaudeCode()

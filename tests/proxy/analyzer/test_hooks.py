@@ -5,6 +5,9 @@ import time
 import pytest
 
 from proxy.analyzer.messages import on_hook
+from proxy.assembly import ExchangeAssembler
+from proxy.events import CallClosed, Facts, ResultSeen
+from proxy.exchange import Exchange, Head
 from proxy.hooks.claude_code import HOOK
 
 
@@ -51,7 +54,36 @@ STRANGE = [
 
 @pytest.mark.parametrize("body", STRANGE)
 def test_a_hook_of_another_shape_is_read_as_far_as_it_goes(body):
-    assert len(HOOK.read(body).events) <= 1
+    seen = HOOK.read(body, {})
+    assert len([e for e in seen.events if not isinstance(e, Facts)]) <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "outcome"),
+    [
+        ("PostToolUse", {"tool_response": {"stdout": "a"}}, "ok"),
+        ("PostToolUse", {"tool_response": {"interrupted": True}}, "cancelled"),
+        ("PostToolUseFailure", {"error": "exit 2"}, "error"),
+        ("PermissionDenied", {}, "rejected"),
+    ],
+)
+def test_a_hook_that_reports_an_end_shows_the_call_too_and_says_how_it_went(bench, name, more, outcome):
+    """PostToolUse is sent for uses that ran without error only: the event itself marks the outcome."""
+    on_hook(bench.analyzer, 0, "claude-code", hook(name, **more))
+    (action,), (end,) = bench.log.of("action"), bench.log.of("outcome")
+    assert (action["call"]["kind"], action["call"]["observed_at"]) == ("function", "hook")
+    assert (end["action"], end["outcome"], end["reported_by"]) == (action["id"], outcome, "hook")
+    on_hook(bench.analyzer, 9, "claude-code", hook(name, **more))
+    assert len(bench.log.of("action")) == 1
+
+
+def test_a_hook_reads_the_same_live_and_recorded(bench):
+    body = hook("PostToolUseFailure", error="exit 2", duration_ms=3)
+    exchange = Exchange("x", Head("POST", "/hooks"), request_json=body)
+    recorded = ExchangeAssembler(exchange, {}).request_end()
+    live = HOOK.read(body, {}).events
+    assert [e.call.arguments for e in live if isinstance(e, CallClosed)] == [{"command": "ls"}]
+    assert [e for e in live if isinstance(e, ResultSeen)] == [e for e in recorded if isinstance(e, ResultSeen)]
 
 
 def test_a_client_without_a_reader_changes_nothing(bench):
