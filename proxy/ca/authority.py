@@ -170,7 +170,8 @@ def delete(folder: Path) -> list[Path]:
     return gone
 
 
-_FILES = (KEY, CERTIFICATE, "bundle.pem", f".{KEY}.new", f".{CERTIFICATE}.new", ".bundle.pem.new")
+_MADE = (KEY, CERTIFICATE, "bundle.pem", "added.pem")
+_FILES = (*_MADE, *(f".{name}.new" for name in _MADE))
 
 
 def issue(hosts: Iterable[str], days: int = MAX_DAYS) -> Authority:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from proxy.ca.authority import CERTIFICATE, Authority, CaError, pem, read_certificate, retired
 
-BUNDLE = "bundle.pem"
+BUNDLE, ADDED = "bundle.pem", "added.pem"
 # Variables whose file replaces a program's own list, and those whose file is added to it.
 # Source: OpenSSL SSL_CTX_set_default_verify_paths, requests "SSL Cert Verification", curl manual, AWS CLI and git
 # references; Node.js CLI and Deno references (read 2026-11).
@@ -24,11 +24,23 @@ ADDS = ("NODE_EXTRA_CA_CERTS", "DENO_CERT")
 def bundle(folder: Path, environment: Mapping[str, str]) -> Path:
     """Write ``bundle.pem`` anew: the machine's authorities (or those the environment names), ours, retired ones.
 
-    A retired certificate stays until it ends: a running onlooker may still sign with its key.
+    ``added.pem`` is for programs that add a file to what they trust: the one they had, and ours. A retired certificate
+    stays until it ends: a running onlooker may still sign with its key.
     """
     ours = [Authority(read_certificate(folder / CERTIFICATE)), *(a for a in retired(folder) if a.valid())]
-    text = b"\n".join((_machine(folder, environment).rstrip(), *(pem(a.certificate) for a in ours)))
-    file, draft = folder / BUNDLE, folder / f".{BUNDLE}.new"
+    certificates = [pem(a.certificate) for a in ours]
+    had = next((_named(environment, name, folder) for name in ADDS if environment.get(name)), None) or b""
+    _put(folder / ADDED, b"\n".join((had.rstrip(), *certificates)).lstrip())
+    return _put(folder / BUNDLE, b"\n".join((_machine(folder, environment).rstrip(), *certificates)))
+
+
+def variables(folder: Path) -> dict[str, str]:
+    """What makes programs trust the local authority besides what they trusted before."""
+    return dict.fromkeys(REPLACES, str(folder / BUNDLE)) | dict.fromkeys(ADDS, str(folder / ADDED))
+
+
+def _put(file: Path, text: bytes) -> Path:
+    draft = file.with_name(f".{file.name}.new")
     try:
         draft.unlink(missing_ok=True)
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
@@ -40,17 +52,20 @@ def bundle(folder: Path, environment: Mapping[str, str]) -> Path:
     return file
 
 
-def variables(folder: Path) -> dict[str, str]:
-    """What makes programs trust the local authority besides what they trusted before."""
-    return dict.fromkeys(REPLACES, str(folder / BUNDLE)) | dict.fromkeys(ADDS, str(folder / CERTIFICATE))
+def _named(environment: Mapping[str, str], name: str, folder: Path) -> bytes | None:
+    """The file a variable names; None when it is one of ours or not there."""
+    file = Path(environment[name])
+    return file.read_bytes() if file.is_file() and file.resolve().parent != folder.resolve() else None
 
 
 def _machine(folder: Path, environment: Mapping[str, str]) -> bytes:
     paths = ssl.get_default_verify_paths()
-    named = [environment[n] for n in REPLACES if environment.get(n)]
-    for name in (*named, *filter(None, (paths.cafile, paths.openssl_cafile)), *_SYSTEM_BUNDLES):
-        file = Path(name)
-        if file.is_file() and file.resolve() != (folder / BUNDLE).resolve():
+    for name in REPLACES:
+        if environment.get(name) and (found := _named(environment, name, folder)) is not None:
+            return found
+    for name in (paths.cafile, paths.openssl_cafile, *_SYSTEM_BUNDLES):
+        file = Path(name or "/nonexistent")
+        if file.is_file() and file.resolve().parent != folder.resolve():
             return file.read_bytes()
     return b"".join(p.read_bytes() for p in sorted(Path(paths.capath or "/nonexistent").glob("*.pem")))
 

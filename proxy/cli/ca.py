@@ -141,7 +141,7 @@ def _make(make: Callable[[Path, tuple[str, ...], int], Authority], config: Confi
         _fail(error)
     hosts = len(config.forward.intercept)
     click.echo(f"{config.ca_dir / authority.CERTIFICATE}: for {hosts} hosts, until {made.until:%Y-%m-%d}")
-    click.echo("nothing trusts it yet; onlooker ca trust prints how")
+    click.echo("nothing trusts it yet; onlooker ca trust or onlooker env --forward prints how")
 
 
 def _trouble(folder: Path) -> str | None:

@@ -6,12 +6,14 @@ Exit 125 is our own failure; the command's failure to start is 127, as a shell s
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -20,18 +22,22 @@ from typing import Any, NoReturn
 import click
 
 from policies.objectives import load as load_objectives
+from proxy.ca import authority, trust
+from proxy.ca.authority import CaError
 from proxy.cli._broken import refuse_broken
-from proxy.cli._options import configuration, state_option
+from proxy.cli._options import configuration, fail, state_option
 from proxy.cli._pointing import address_of
 from proxy.cli._table import print_rows
 from proxy.findings import coverage_of, rows
 from proxy.instance import Instance, InstanceError
+from proxy.run import Pointing, forwarding
 from proxy.run.launch import run_command
 from proxy.run.pointing import GENERIC, point, profile_of
 from proxy.settings import Config, Launch
 
 OUR_FAILURE = 125
 SHOWN = 20
+RUN_DAYS = 7  # how long the authority of a run lasts, should the run be killed
 PEERS_S = 5.0  # who is behind a connection can only be seen while it stands
 
 
@@ -41,10 +47,14 @@ PEERS_S = 5.0  # who is behind a connection can only be seen while it stands
 @click.option("--route", "routes", multiple=True, metavar="NAME=URL")
 @click.option("--policy", "policies", multiple=True, metavar="FILE")
 @click.option("--objective", "objectives", multiple=True, metavar="FILE")
+@click.option("--forward", is_flag=True, help="Through a forward proxy; the command's own addresses stay.")
+@click.option("--intercept", multiple=True, metavar="HOST", help="With --forward: look into TLS to HOST.")
 @click.option("--quiet", is_flag=True, help="No findings at the end; the log is kept all the same.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def COMMAND(file: Path | None, command: tuple[str, ...], *, quiet: bool, **flags: Any) -> None:  # noqa: N802
+def COMMAND(file: Path | None, command: tuple[str, ...], *, forward: bool, quiet: bool, **flags: Any) -> None:  # noqa: N802
     """Run CMD with onlooker in between."""
+    if flags["intercept"] and not forward:
+        fail("--intercept says what a forward proxy looks into; it needs --forward", 2)
     session = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     nonce, objective = secrets.token_hex(12), _only_objective(flags["objectives"])
     agent = profile_of(command)["agent"]
@@ -54,7 +64,8 @@ def COMMAND(file: Path | None, command: tuple[str, ...], *, quiet: bool, **flags
         agent=None if agent == GENERIC else agent,
         nonces={nonce: objective} if objective else {},
     )
-    base = configuration(file, {**flags, "listen": _free(), "control": _free()}, launch)
+    addresses = {"listen": _free(), "control": _free(), "forward_listen": _free() if forward else None}
+    base = configuration(file, {**flags, **addresses}, launch)
     refuse_broken(base)
     config = replace(base, state=str(Path(base.state) / "runs" / session))
     config = replace(config, spool=replace(config.spool, dir=f"{config.spool.dir}-{session}"))
@@ -64,7 +75,28 @@ def COMMAND(file: Path | None, command: tuple[str, ...], *, quiet: bool, **flags
 
 def _run(config: Config, command: tuple[str, ...], segment: str | None, *, quiet: bool) -> int:
     profile = profile_of(command)
-    pointing = point(profile, os.environ, Path.home(), address_of(config.listen, segment))
+    with contextlib.ExitStack() as after:
+        try:
+            pointing = _pointing(config, profile, segment, after)
+        except CaError as error:
+            click.echo(f"onlooker: cannot start: {error}", err=True)
+            return OUR_FAILURE
+        return _with(config, pointing, command, quiet=quiet)
+
+
+def _pointing(config: Config, profile: Mapping[str, Any], segment: str | None, after: contextlib.ExitStack) -> Pointing:
+    """What the command is told. With a forward proxy it gets an authority of its own, which ends with it."""
+    if config.forward.listen is None:
+        return point(profile, os.environ, Path.home(), address_of(config.listen, segment))
+    authority.create(config.ca_dir, config.forward.intercept, RUN_DAYS)
+    after.callback(authority.delete, config.ca_dir)
+    trust.bundle(config.ca_dir, os.environ)
+    if before := forwarding.replaced(os.environ):
+        click.echo(f"onlooker: {before} is not used: connections go out directly", err=True)
+    return Pointing(variables=forwarding.variables(config.forward.listen, config.ca_dir, os.environ, segment))
+
+
+def _with(config: Config, pointing: Pointing, command: tuple[str, ...], *, quiet: bool) -> int:
     config = replace(config, routes={**config.routes, **pointing.routes})
     for number in (signal.SIGTERM, signal.SIGHUP):  # before the command runs they end us, our instance with us
         signal.signal(number, _leave)

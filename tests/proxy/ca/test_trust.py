@@ -39,6 +39,14 @@ def test_a_bundle_made_from_itself_does_not_grow(folder):
     assert trust.bundle(folder, {"SSL_CERT_FILE": str(folder / "bundle.pem")}).read_bytes() == first
 
 
+def test_what_a_program_added_before_is_added_still(folder, tmp_path):
+    corporate = authority.issue(["inside.example"])
+    own = tmp_path / "corporate.pem"
+    own.write_bytes(authority.pem(corporate.certificate))
+    trust.bundle(folder, {"NODE_EXTRA_CA_CERTS": str(own)})
+    assert fingerprints(folder / "added.pem") == [corporate.fingerprint, authority.Authority.load(folder).fingerprint]
+
+
 def test_a_retired_certificate_stays_trusted_until_it_ends(folder, tmp_path):
     own = tmp_path / "none.pem"
     own.write_bytes(b"")
@@ -51,7 +59,7 @@ def test_every_variable_names_a_file_that_is_there(folder):
     trust.bundle(folder, {})
     named = trust.variables(folder)
     assert {"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"} <= named.keys()
-    assert {value.removeprefix(str(folder)) for value in named.values()} == {"/bundle.pem", "/ca.pem"}
+    assert {value.removeprefix(str(folder)) for value in named.values()} == {"/bundle.pem", "/added.pem"}
     assert all(b"BEGIN CERTIFICATE" in Path(v).read_bytes() for v in named.values())
 
 

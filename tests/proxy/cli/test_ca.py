@@ -68,7 +68,7 @@ def test_trust_prints_variables_and_changes_no_store(ca, tmp_path):
     ca("create")
     said = ca("trust")
     assert f"export SSL_CERT_FILE={tmp_path}/state/ca/bundle.pem" in said
-    assert f"export NODE_EXTRA_CA_CERTS={tmp_path}/state/ca/ca.pem" in said
+    assert f"export NODE_EXTRA_CA_CERTS={tmp_path}/state/ca/added.pem" in said
 
 
 @pytest.mark.parametrize("store", STORES)

@@ -1,8 +1,11 @@
 """A whole instance as a forward proxy: what is looked into becomes actions, what is not becomes an opaque flow."""
 
 import json
+import shutil
 import socket
 import ssl
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,7 +14,8 @@ import pytest
 from proxy.ca import authority
 from proxy.instance import read_records
 
-from .instance import serving
+from . import forward_clients
+from .instance import ENV, forget, serving
 
 CALL = {
     "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
@@ -136,3 +140,69 @@ def test_a_tunnel_is_an_opaque_flow_and_nothing_else(tmp_path, model):
     assert flow["flow"]["reason"] == "not_listed"
     assert flow["flow"]["bytes_out"] > len(json.dumps(CALL))
     assert not [r for r in read_records(state) if r["kind"] in {"action", "unread", "gap", "analysis_failed"}]
+
+
+# clients
+
+
+def client_environment(ready, state):
+    """As ``onlooker env --forward`` gives it, but also for localhost: that is where the model listens here."""
+    argv = [sys.executable, "-m", "proxy", "env", "--state", str(state), "--forward", "--json"]
+    given = json.loads(subprocess.run(argv, env=ENV, stdout=subprocess.PIPE, check=True).stdout)["variables"]
+    assert given["HTTPS_PROXY"] == f"http://{ready['forward']}"
+    kept = {k: v for k, v in ENV.items() if not k.lower().endswith("_proxy")}
+    return {**kept, **given, "NO_PROXY": "", "no_proxy": ""}
+
+
+def commands(tmp_path, url, body, ready, state):
+    """Client name -> command, of the clients that are here."""
+    made = {}
+    if shutil.which("curl"):
+        made["curl"] = [part.format(body=body, url=url) for part in forward_clients.CURL]
+    for name, script in forward_clients.PYTHON.items():
+        made[name] = [sys.executable, "-c", script, url, str(body)]
+    if shutil.which("node"):
+        script = tmp_path / "ask.js"
+        script.write_text(forward_clients.NODE)
+        made["node"] = ["node", str(script), url, str(body)]
+    return made
+
+
+def test_clients_told_by_the_environment_alone_are_read(forwarding, model, tmp_path):
+    ready, state = forwarding
+    body = tmp_path / "body.json"
+    body.write_text(json.dumps(ASK))
+    environment = client_environment(ready, state)
+    found = commands(tmp_path, f"https://localhost:{model.port}/v1/messages", body, ready, state)
+    for name, command in found.items():
+        done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=60)
+        assert (name, done.returncode, json.loads(done.stdout or "null")) == (name, 0, CALL), done.stderr
+    # the same history from one caller is one session, so later ones are further calls of it
+    actions = recorded(state, "action", len(found))
+    assert {a["call"]["name"] for a in actions} == {"bash"}
+    assert not [r for r in read_records(state) if r["kind"] in {"opaque_flow", "unread", "gap"}]
+
+
+def test_run_forward_needs_no_set_up_and_leaves_no_key(tmp_path, model):
+    config = tmp_path / "onlooker.yaml"
+    config.write_text(f"onlooker: 1\nupstream_ca: {model.ca}\n")
+    body = tmp_path / "body.json"
+    body.write_text(json.dumps(ASK))
+    script = "import os; os.environ['no_proxy'] = os.environ['NO_PROXY'] = ''" + forward_clients.PYTHON["urllib"]
+    command = [sys.executable, "-c", script, f"https://localhost:{model.port}/v1/messages", str(body)]
+    argv = [sys.executable, "-m", "proxy", "run", "--config", str(config), "--state", str(tmp_path / "state")]
+    argv += ["--forward", "--intercept", "localhost", "--", *command]
+    kept = {k: v for k, v in ENV.items() if not k.lower().endswith("_proxy")}
+    done = subprocess.run(argv, env=kept, check=False, capture_output=True, text=True, timeout=90)
+    assert (done.returncode, json.loads(done.stdout)) == (0, CALL), done.stderr
+    (state,) = (tmp_path / "state" / "runs").iterdir()
+    assert [r["call"]["name"] for r in read_records(state) if r["kind"] == "action"] == ["bash"]
+    assert not (state / "ca").exists()
+    forget(state)
+
+
+def test_run_says_what_is_wrong_with_its_flags(tmp_path):
+    argv = [sys.executable, "-m", "proxy", "run", "--state", str(tmp_path), "--intercept", "a.example", "--", "true"]
+    done = subprocess.run(argv, env=ENV, check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "needs --forward" in done.stderr
