@@ -62,7 +62,7 @@ def rotate(file: Path | None, days: int, **flags: Any) -> None:
 
 @COMMAND.command("show")
 @state_option
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 @click.option("--pem", "as_pem", is_flag=True, help="The certificate itself.")
 def show(state: str | None, *, as_json: bool, as_pem: bool) -> None:
     """Say what there is: hosts, validity, fingerprint. Exit 3 when it cannot be used."""

@@ -28,7 +28,7 @@ from proxy.run.pointing import profiles
 @click.option("--offline", is_flag=True, help="Do not resolve or reach upstreams.")
 @click.option("--live", is_flag=True, help="Send one probe through each listener and route of the running instance.")
 @click.option("--probe", "names", multiple=True, metavar="ROUTE", help="With --live: also through this built-in route.")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(  # noqa: N802 - the name discovery looks for
     file: Path | None, names: tuple[str, ...], *, offline: bool, live: bool, as_json: bool, **flags: Any
 ) -> None:

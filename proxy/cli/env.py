@@ -25,10 +25,16 @@ from proxy.settings import Config
 
 @click.command("env")
 @state_option
-@click.option("--agent", type=click.Choice(sorted(profiles())), default="generic", show_default=True)
+@click.option(
+    "--agent",
+    type=click.Choice(sorted(profiles())),
+    default="generic",
+    show_default=True,
+    help="Whose variables: a client profile.",
+)
 @click.option("--objective", "objective", metavar="ID", help="Bind what these programs do to this objective.")
 @click.option("--forward", is_flag=True, help="Variables of its forward proxy instead of base URLs.")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(state: str | None, agent: str, objective: str | None, *, forward: bool, as_json: bool) -> None:  # noqa: N802
     """Print the variables that point programs at the running instance."""
     config = configuration(None, {"state": state})

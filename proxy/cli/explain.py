@@ -18,7 +18,7 @@ from proxy.explain.tell import tell
 @click.command("explain")
 @click.argument("identity", metavar="ID")
 @state_option
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(identity: str, state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the name discovery looks for
     """Say why a call was flagged: effects with their evidence, rules and objective lines, what would change it."""
     folder = Path(configuration(None, {"state": state}).state)

@@ -57,10 +57,22 @@ _EXCHANGES: dict[str, Callable[[Path, str, list[str]], Iterator[SpoolEvent]]] = 
 @click.argument("kind", type=click.Choice(sorted([*_HISTORIES, *_EXCHANGES])))
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--limit", type=click.IntRange(1), default=30, show_default=True, help="Lines of the table.")
-@click.option("--policy", "policies", multiple=True, metavar="FILE")
-@click.option("--objective", "objectives", multiple=True, metavar="FILE")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="FILE",
+    help="A policy file to judge by; may be given more than once.",
+)
+@click.option(
+    "--objective",
+    "objectives",
+    multiple=True,
+    metavar="FILE",
+    help="An objective file: what was asked for; may be given more than once.",
+)
 @state_option
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(kind: str, paths: tuple[Path, ...], limit: int, *, as_json: bool, **flags: Any) -> None:  # noqa: N802
     """Review recorded traffic."""
     for path in paths:

@@ -55,17 +55,6 @@ def check(files: tuple[Path, ...]) -> None:
 
 @COMMAND.command()
 @click.argument("program")
-def where(program: str) -> None:
-    """The file and line that describe PROGRAM. Exit 1: nothing does."""
-    node = knowledge().lookup(program)
-    if node is None:
-        click.echo(f"{program}: not known")
-        raise SystemExit(1)
-    click.echo(f"classifiers/commands/{node.file}:{node.line}")
-
-
-@COMMAND.command()
-@click.argument("program")
 @click.argument("subcommands", nargs=-1)
 def show(program: str, subcommands: tuple[str, ...]) -> None:
     """What is known of PROGRAM (and of one of its SUBCOMMANDS): where it is described, effects, operands, options."""

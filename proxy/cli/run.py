@@ -44,9 +44,27 @@ PEERS_S = 5.0  # who is behind a connection can only be seen while it stands
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option("--config", "file", type=click.Path(path_type=Path), help="onlooker.yaml")
 @state_option
-@click.option("--route", "routes", multiple=True, metavar="NAME=URL")
-@click.option("--policy", "policies", multiple=True, metavar="FILE")
-@click.option("--objective", "objectives", multiple=True, metavar="FILE")
+@click.option(
+    "--route",
+    "routes",
+    multiple=True,
+    metavar="NAME=URL",
+    help="A further route, as for serve; may be given more than once.",
+)
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="FILE",
+    help="A policy file to judge by; may be given more than once.",
+)
+@click.option(
+    "--objective",
+    "objectives",
+    multiple=True,
+    metavar="FILE",
+    help="An objective file: what was asked for; may be given more than once.",
+)
 @click.option("--forward", is_flag=True, help="Through a forward proxy; the command's own addresses stay.")
 @click.option("--intercept", multiple=True, metavar="HOST", help="With --forward: look into TLS to HOST.")
 @click.option("--quiet", is_flag=True, help="No findings at the end; the log is kept all the same.")

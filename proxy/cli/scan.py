@@ -30,10 +30,22 @@ from proxy.scan.review import found, readers, review
 )
 @click.option("--home", type=click.Path(path_type=Path, file_okay=False), help="Whose histories (default: yours).")
 @click.option("--limit", type=click.IntRange(1), default=30, show_default=True, help="Lines of the table.")
-@click.option("--policy", "policies", multiple=True, metavar="FILE")
-@click.option("--objective", "objectives", multiple=True, metavar="FILE")
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="FILE",
+    help="A policy file to judge by; may be given more than once.",
+)
+@click.option(
+    "--objective",
+    "objectives",
+    multiple=True,
+    metavar="FILE",
+    help="An objective file: what was asked for; may be given more than once.",
+)
 @state_option
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(  # noqa: N802 - the name discovery looks for
     paths: tuple[Path, ...], since: str, home: Path | None, limit: int, *, as_json: bool, **flags: Any
 ) -> None:

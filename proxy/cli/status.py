@@ -19,7 +19,7 @@ from proxy.status import alive, is_fresh, read_pids, read_status, status_file
 
 @click.command("status")
 @state_option
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the name discovery looks for
     """Say what runs with this state."""
     config = configuration(None, {"state": state})

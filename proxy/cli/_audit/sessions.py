@@ -63,7 +63,7 @@ def collect(found: Iterable[dict[str, Any]]) -> list[SessionLine]:
 @click.command("sessions")
 @state_option
 @json_option
-@click.option("--since", metavar="2h|TIME")
+@click.option("--since", metavar="2h|TIME", help="Only what happened since then: a duration back from now, or a time.")
 def COMMAND(state: Path, as_json: bool, since: str | None) -> None:  # noqa: N802 - see cli
     """Sessions with their counts and the worst that was flagged."""
     with errors():

@@ -55,7 +55,7 @@ def _add_action(record: dict[str, Any], add: Any) -> None:
 @click.command("stats")
 @state_option
 @json_option
-@click.option("--since", metavar="2h|TIME")
+@click.option("--since", metavar="2h|TIME", help="Only what happened since then: a duration back from now, or a time.")
 def COMMAND(state: Path, as_json: bool, since: str | None) -> None:  # noqa: N802 - see cli
     """Records by kind; actions by tool, effect, verdict, severity and rule."""
     with errors():

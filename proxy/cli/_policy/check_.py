@@ -13,7 +13,9 @@ from proxy.cli._policy.show import FORMATS, exit_code, show
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How the answer is printed."
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 def COMMAND(files: tuple[str, ...], form: str, strict: bool) -> None:  # noqa: N802 - click names it
     """Check policy files, folders of rules, or onlooker:starter. A dash reads standard input."""

@@ -52,7 +52,7 @@ class Asked:
 @click.option("--cwd", help="Where the command runs.")
 @click.option("--home", help="Whose home ~ is.")
 @click.option("--tool", default="Bash", show_default=True, help="The tool the command is given to.")
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(  # noqa: N802, PLR0917 - click names them
     what: tuple[str, ...],
     policies: tuple[str, ...],

@@ -13,7 +13,9 @@ from proxy.cli._policy.show import BAD_FILE, FORMATS, exit_code, show
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How the answer is printed."
+)
 @click.option("--strict", is_flag=True, help="Exit 1 on warnings too.")
 def COMMAND(files: tuple[Path, ...], form: str, strict: bool) -> None:  # noqa: N802 - click names it
     """Check objective files: every mistake of a file in one run."""

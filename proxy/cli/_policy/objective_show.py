@@ -17,7 +17,7 @@ from proxy.cli._policy.show import BAD_FILE, show
 
 @click.command("show")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
 def COMMAND(file: Path, as_json: bool) -> None:  # noqa: N802 - click names it
     """Print id, validity, bindings, and every line of scope and forbidden with its place."""
     objective, found = read(file)

@@ -29,7 +29,14 @@ _FAIL_ON = ("any", "new", "new-critical", "new-high", "new-medium", "new-low", "
 @click.option("--reclassify", is_flag=True, help="Work out effects again, where arguments were kept.")
 @click.option("--fail-on", multiple=True, type=click.Choice(_FAIL_ON), help="Exit 1 when there is such a difference.")
 @click.option("--jobs", type=click.IntRange(1, 64), help="Processes (default: all cores for large logs).")
-@click.option("--format", "form", type=click.Choice(("text", "json", "markdown")), default="text", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(("text", "json", "markdown")),
+    default="text",
+    show_default=True,
+    help="How the answer is printed.",
+)
 def COMMAND(  # noqa: N802, PLR0917 - click names them
     logs: tuple[str, ...],
     old: str | None,

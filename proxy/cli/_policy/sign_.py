@@ -19,7 +19,7 @@ from proxy.cli._policy.show import BAD_FILE, show
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--key", type=click.Path(path_type=Path), metavar="PEM", help="Ed25519 private key: sign.")
 @click.option("--verify", "public", type=click.Path(path_type=Path), metavar="PEM", help="Public key: only verify.")
-@click.option("--id", "ident", default="policies", show_default=True)
+@click.option("--id", "ident", default="policies", show_default=True, help="The bundle's name, inside the signature.")
 @click.option(
     "--revision", type=click.IntRange(1), default=1, show_default=True, help="Must grow from bundle to bundle."
 )

@@ -23,7 +23,13 @@ from proxy.config import DEFAULT_STATE
 @click.option("--from-scan", is_flag=True, help="Learn from what onlooker scan reviewed last.")
 @click.option("--state", metavar="DIR", default=DEFAULT_STATE, show_default=True, help="Where the scan's log lies.")
 @click.option("--id", "ident", default="draft", show_default=True, help="Id of the drafted objective.")
-@click.option("--min-calls", type=click.IntRange(1), default=MIN_CALLS, show_default=True)
+@click.option(
+    "--min-calls",
+    type=click.IntRange(1),
+    default=MIN_CALLS,
+    show_default=True,
+    help="Leave out what was seen fewer times than this.",
+)
 @click.option("--exceptions-for", "policy", metavar="POLICY", help="Draft exceptions of this policy's rules instead.")
 def COMMAND(  # noqa: N802, PLR0917 - click names them
     logs: tuple[str, ...], from_scan: bool, state: str, ident: str, min_calls: int, policy: str | None

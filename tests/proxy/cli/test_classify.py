@@ -57,11 +57,6 @@ def test_knowledge_check_tells_a_failing_example_and_a_broken_file(tmp_path):
     assert run("knowledge", "check", str(good)).exit_code == 3
 
 
-def test_knowledge_where_names_file_and_line():
-    assert "coreutils/rm.yaml:" in run("knowledge", "where", "rm").output
-    assert run("knowledge", "where", "no-such-program").exit_code == 1
-
-
 def test_scorecard_counts_and_leaves_disputes_out(tmp_path):
     rows = [
         {"id": "a", "command": "ls", "shell": "bash", "labels": {"safe": True}},

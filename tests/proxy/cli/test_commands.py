@@ -139,3 +139,23 @@ def test_an_upstream_that_does_not_answer_is_named(tmp_path):
         str(tmp_path / "s"),
     )
     assert "BAD  route mine: http://127.0.0.1:1: Connection refused" in result.output
+
+
+def _options(command, context, path):
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            yield " ".join((*path, parameter.opts[-1])), parameter.help
+    if isinstance(command, click.Group):
+        yield from ((" ".join((*path, name)), sub.help) for name, sub in _below(command, context))
+        for name, sub in _below(command, context):
+            yield from _options(sub, click.Context(sub, parent=context), (*path, name))
+
+
+def _below(group, context):
+    return [(name, group.get_command(context, name)) for name in group.list_commands(context)]
+
+
+def test_every_command_and_option_says_what_it_is_for():
+    told = list(_options(cli, click.Context(cli), ()))
+    assert len(told) > 150
+    assert [name for name, text in told if not text] == []

@@ -14,7 +14,7 @@ def run(*arguments):
 def test_a_subcommand_is_shown_with_its_file_and_what_its_options_change():
     said = run("show", "git", "push")
     assert said.exit_code == 0
-    assert "classifiers/commands/vcs/git.yaml:" in said.output
+    assert said.output.splitlines()[0].startswith("push  classifiers/commands/vcs/git.yaml:")
     assert "-f|--force: sets destructive=True" in said.output
 
 
