@@ -26,7 +26,7 @@ from proxy.analyzer.readings import read_in_all_ways
 from proxy.analyzer.schema import checked_against_schema
 from proxy.analyzer.tracked import Tracked, shown_again
 from proxy.sessions.calls import KnownCall, arguments_digest, call_key
-from proxy.sessions.legs import Place, Sight, leg_of
+from proxy.sessions.legs import Place, Sight, leg_of, plain_name
 
 CLASSIFIER = "onlooker/1"
 
@@ -79,7 +79,7 @@ def seen_at(desk: Desk, tracked: Tracked) -> Place:
     """The session and the process behind it: what `run` started is one caller, else the peer whose pid is known."""
     session, peer = tracked.session, tracked.exchange.peer or {}
     assert session is not None
-    pid = peer.get("pid")
+    pid = peer.get("pid") or tracked.facts.get("caller_pid")
     caller = "launch" if desk.config.launch is not None else None if pid is None else f"pid {pid}"
     return Place(session.id, caller, session.strength == "weak")
 
@@ -91,7 +91,9 @@ _REPEATERS = {ObservedAt.SCHEMA_API, ObservedAt.AGUI_EVENT}
 def _sighting(desk: Desk, tracked: Tracked, call: ToolCall, again: tuple[KnownCall, str, str]) -> None:
     session, (known, by, strength) = tracked.session, again
     assert session is not None
-    disagrees = [] if arguments_digest(call) == known.digest else ["arguments"]
+    # a harness may have a name and a shape of its own for the tool: what differs then is its wording
+    reworded = plain_name(call.name) != plain_name(known.name)
+    disagrees = [] if reworded or arguments_digest(call) == known.digest else ["arguments"]
     if by == "history" and not disagrees:
         return  # the same object on the same leg: nothing new was seen
     desk.writer.write(

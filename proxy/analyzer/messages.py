@@ -23,7 +23,8 @@ from proxy.sessions.identity import Identity
 def on_message(analyzer: Analyzer, message: Message) -> None:
     desk = analyzer.desk
     if message.kind == "hook":
-        on_hook(analyzer, message.start, str(message.body.get("client")), message.body.get("body"))
+        said = message.body
+        on_hook(analyzer, message.start, str(said.get("client")), said.get("body"), said.get("pid"))
         return
     if message.kind == "disposition":
         lines = [disposition(**{k: message.body[k] for k in ("action", "state", "reason", "by")})]
@@ -33,7 +34,8 @@ def on_message(analyzer: Analyzer, message: Message) -> None:
         desk.writer.write({**line, "src": {"writer": "inbox", "exchange": message.start, "ordinal": number}})
 
 
-def on_hook(analyzer: Analyzer, place: int, client: str, body: dict[str, Any]) -> None:
+def on_hook(analyzer: Analyzer, place: int, client: str, body: dict[str, Any], pid: int | None = None) -> None:
+    """``pid``: the agent's process by its hook's word; it only helps to find the model's sight of the same call."""
     reader = next((r for r in _readers() if r.client == client), None)
     if reader is None:
         return
@@ -45,7 +47,7 @@ def on_hook(analyzer: Analyzer, place: int, client: str, body: dict[str, Any]) -
         exchange=exchange,
         assembler=ExchangeAssembler(exchange),
         identity=Identity(agent=client, session=("hook", seen.session) if seen.session else None),
-        facts=dict(seen.facts),
+        facts={**seen.facts, "caller_pid": pid},
         wall_offset_ns=time.time_ns() - time.monotonic_ns(),
         last_mono_ns=time.monotonic_ns(),
         imported_as=f"{client}-hooks",

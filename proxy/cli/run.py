@@ -123,7 +123,8 @@ def _with(config: Config, pointing: Pointing, command: tuple[str, ...], *, quiet
     except (InstanceError, OSError) as error:
         click.echo(f"onlooker: cannot start: {error}", err=True)
         return OUR_FAILURE
-    environment = {**os.environ, **pointing.variables, **_for_mcp_server(config)}
+    hooks = {"ONLOOKER_CONTROL": config.control}  # where the agent's own hooks report to
+    environment = {**os.environ, **pointing.variables, **hooks, **_for_mcp_server(config)}
     try:
         instance.wait_analyzer(PEERS_S)
         code = run_command((command[0], *pointing.arguments, *command[1:]), environment)

@@ -1,4 +1,4 @@
-"""``onlooker uninstall mcp|claude-code``: what ``install`` put in is taken out again; ``--apply`` writes it.
+"""``onlooker uninstall …``: what ``install`` put in is taken out again; ``--apply`` writes it.
 
 In: the files found. Out: the file as it was, byte for byte, when nobody changed it since; else only our part is gone.
 """
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from proxy.cli._install import apply_option, carry_out, control_address, home_option
+from proxy.cli._install import apply_option, carry_out, control_address, control_option, home_option
 from proxy.cli._options import state_option
-from proxy.install import claude_code, mcp, plan_uninstall
+from proxy.install import claude_code, command_hooks, mcp, opencode, plan_uninstall
 
 
 @click.group("uninstall")
@@ -34,9 +34,44 @@ def uninstall_mcp(home: Path | None, state: str | None, *, apply: bool) -> None:
 @apply_option
 @home_option
 @state_option
-@click.option("--control", metavar="HOST:PORT", help="What install was given.")
+@control_option
 def uninstall_claude_code(home: Path | None, state: str | None, control: str | None, *, apply: bool) -> None:
     """Take the http hook out of Claude Code's settings."""
     file = claude_code.settings_file(home or Path.home(), {} if home else os.environ)
     put_in = claude_code.PutIn(control_address(state, control))
     carry_out([file], lambda p: plan_uninstall(p, put_in, claude_code.take_out), apply=apply)
+
+
+@COMMAND.command("codex")
+@apply_option
+@home_option
+@state_option
+@control_option
+def uninstall_codex(home: Path | None, state: str | None, control: str | None, *, apply: bool) -> None:
+    """Take the command hook out of Codex's hooks.json."""
+    _command_hooks(command_hooks.CODEX, home, control_address(state, control), apply=apply)
+
+
+@COMMAND.command("gemini")
+@apply_option
+@home_option
+@state_option
+@control_option
+def uninstall_gemini(home: Path | None, state: str | None, control: str | None, *, apply: bool) -> None:
+    """Take the command hook out of Gemini CLI's settings."""
+    _command_hooks(command_hooks.GEMINI, home, control_address(state, control), apply=apply)
+
+
+@COMMAND.command("opencode")
+@apply_option
+@home_option
+def uninstall_opencode(home: Path | None, *, apply: bool) -> None:
+    """Take the plugin out of OpenCode's plugin folder."""
+    file = opencode.plugin_file(home or Path.home(), {} if home else os.environ)
+    carry_out([file], opencode.plan_uninstall, apply=apply)
+
+
+def _command_hooks(client: command_hooks.Client, home: Path | None, control: str, *, apply: bool) -> None:
+    file = client.path(home or Path.home(), {} if home else os.environ)
+    put_in, take_out = command_hooks.PutIn(client, control), command_hooks.TakeOut(client)
+    carry_out([file], lambda p: plan_uninstall(p, put_in, take_out), apply=apply)

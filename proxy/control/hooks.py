@@ -1,7 +1,8 @@
 """What an agent's own hooks report: taken in, never judged here, always answered "no opinion".
 
-In: ``POST /hooks/<client>`` with the hook's JSON. Out: 200 ``{}`` at once, and a message for the analyzer. A body that
-is no JSON or too large is answered the same: a watcher that fails must not stop the agent.
+In: ``POST /hooks/<client>`` with the hook's JSON, and the agent's process in X-Onlooker-Pid when it tells. Out: 200
+``{}`` at once, and a message for the analyzer. A body that is no JSON or too large is answered the same: a watcher that
+fails must not stop the agent.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ class Hooks:
     async def receive(self, request: web.Request) -> web.Response:
         client = request.match_info["client"]
         body = await self._body(request)
-        if body is None or not self._outbox.put("hook", {"client": client, "body": body}):
+        said = request.headers.get("X-Onlooker-Pid", "")
+        pid = int(said) if said.isdigit() and len(said) < 10 else None
+        if body is None or not self._outbox.put("hook", {"client": client, "body": body, "pid": pid}):
             self.dropped += 1
         return web.json_response({})
 

@@ -59,7 +59,8 @@ def plan_uninstall(path: Path, put_in: Change, take_out: Change) -> Plan | None:
     again = _parsed(path, original) if original else {}
     _changed(path, put_in, again)
     same = _rendered(again, original) == before
-    after = (original or None) if same else _rendered(value, before)
+    ours_alone = not original and not value  # we made it, and nobody has put anything else in
+    after = (original or None) if same or ours_alone else _rendered(value, before)
     return Plan(path, before, after, tuple(lines), ends_backup=True)
 
 

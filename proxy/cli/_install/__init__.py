@@ -19,6 +19,9 @@ apply_option = click.option("--apply", "apply", is_flag=True, help="Write it; wi
 home_option = click.option(
     "--home", type=click.Path(path_type=Path, file_okay=False), help="Whose configurations (default: yours)."
 )
+control_option = click.option(
+    "--control", metavar="HOST:PORT", help="Control plane (default: the running one, or 127.0.0.1:8791)."
+)
 
 
 def carry_out(files: Iterable[Path], plan: Callable[[Path], Plan | None], *, apply: bool) -> None:

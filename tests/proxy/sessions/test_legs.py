@@ -167,3 +167,21 @@ def test_the_table_is_bounded_and_counts_what_it_forgets():
     for n in range(MAX_CALLERS + 1):
         legs.note(SERVED, 0.0, Place("s", f"pid {n}"))
     assert len(legs.callers) == MAX_CALLERS
+
+
+@pytest.mark.parametrize(
+    ("session", "call_id", "joined"), [("s", RANDOM, True), ("other", RANDOM, False), ("s", "c", False)]
+)
+def test_a_harness_that_names_the_tool_otherwise_is_known_by_the_calls_id_in_its_session(session, call_id, joined):
+    """Codex asks the model with exec_command and tells its hook of Bash; either sight may be read first."""
+    asked, told = call("exec_command", {"cmd": "ls"}, call_id), call("Bash", {"command": "ls"}, call_id, HOOK)
+    for first, second in ((asked, told), (told, asked)):
+        legs = LegTable()
+        show(legs, first, at=1.0)
+        assert again(legs, second, session, at=1.2) == (("a:1", "id", "strong") if joined else None)
+
+
+def test_a_tool_server_that_is_asked_for_another_tool_is_no_second_sight_whatever_the_id():
+    legs = LegTable()
+    show(legs, call("exec_command", {"cmd": "ls"}, RANDOM))
+    assert again(legs, call("Bash", {"command": "ls"}, 3, MCP, extra={"tool_use_id": RANDOM})) is None
