@@ -121,7 +121,7 @@ def _span(record: Record, *, arguments: bool) -> Span:
         kind=Span.SpanKind.SPAN_KIND_INTERNAL,
         start_time_unix_nano=_ns(record["ts"]),
         end_time_unix_nano=_ns(record["ts"]),
-        attributes=attributes_of(said | {"onlooker.timing": "reconstructed"}),
+        attributes=attributes_of(said | {"onlooker.timing": "reconstructed", "onlooker.summary": what(record)}),
     )
 
 

@@ -94,11 +94,13 @@ class OtlpSink:
 
     def send(self, batch: Sequence[Record]) -> Sent:
         """Logs first: they are the record; spans and counters say the same again. Taken signals are not sent again."""
+        refused, why = 0, ""
         key = (batch[0]["id"], batch[-1]["id"])
         if key != self._at:
             self._at, self._taken = key, set()
         arguments = bool(self._options["arguments"])
-        refused, why = self._post("logs", lambda: otlp_encode.logs(batch, arguments=arguments))
+        if self._options["logs"]:
+            refused, why = self._post("logs", lambda: otlp_encode.logs(batch, arguments=arguments))
         if not refused and self._options["traces"]:
             refused, why = self._post("traces", lambda: otlp_encode.spans(batch, arguments=arguments))
         if not refused and self._options["metrics"]:
@@ -141,6 +143,7 @@ class Otlp:
             "protocol": "http",
             "headers": {},
             "timeout_s": 10.0,
+            "logs": True,  # False for a place that takes traces only
             "traces": True,
             "metrics": True,
             "metrics_s": 30.0,  # how often the instance's own figures are sent

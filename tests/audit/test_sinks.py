@@ -167,6 +167,16 @@ def record_ids(received):
     return [attributes(log)["onlooker.record.id"] for log in received.logs]
 
 
+def test_a_place_that_takes_traces_only_gets_the_spans_and_no_refusal(folder):
+    received = Received(lambda signal, _count: None if signal == "traces" else 404)
+    server = serve_http(received)
+    options = {"endpoint": f"http://127.0.0.1:{server.server_address[1]}", "logs": False, "metrics": False}
+    status = drain(folder, "otlp", OTLP.open(options, folder))
+    stop(server)
+    assert (status.rejected, received.counts["logs"], received.counts["metrics"]) == (0, 0, 0)
+    assert len(received.traces) == sum(r["kind"] == "action" for r in written(folder))
+
+
 def test_otlp_has_one_log_record_each_and_a_span_per_action(folder):
     received = Received()
     server = serve_http(received)
