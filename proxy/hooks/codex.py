@@ -18,7 +18,7 @@ from proxy.hooks._shapes import call, result, text
 class Codex:
     client = "codex"
 
-    def read(self, body: dict[str, Any]) -> HookSeen:
+    def read(self, body: dict[str, Any], shared: dict[str, Any]) -> HookSeen:  # noqa: ARG002 - each report is whole
         event, name, use = body.get("hook_event_name"), text(body.get("tool_name")), text(body.get("tool_use_id"))
         events: list[Event] = []
         if event == "PreToolUse" and name:

@@ -17,7 +17,7 @@ from proxy.hooks._shapes import call, result, text
 class GeminiCli:
     client = "gemini-cli"
 
-    def read(self, body: dict[str, Any]) -> HookSeen:
+    def read(self, body: dict[str, Any], shared: dict[str, Any]) -> HookSeen:  # noqa: ARG002 - each report is whole
         event, name = body.get("hook_event_name"), text(body.get("tool_name"))
         events: list[Event] = []
         if event == "BeforeTool" and name:

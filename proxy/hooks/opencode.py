@@ -18,7 +18,7 @@ from proxy.hooks._shapes import call, result, text
 class OpenCode:
     client = "opencode"
 
-    def read(self, body: dict[str, Any]) -> HookSeen:
+    def read(self, body: dict[str, Any], shared: dict[str, Any]) -> HookSeen:  # noqa: ARG002 - each report is whole
         event, name, use = body.get("event"), text(body.get("tool")), text(body.get("call"))
         events: list[Event] = []
         if event == "tool.execute.before" and name:

@@ -32,7 +32,7 @@ TOLD = [
 
 @pytest.mark.parametrize(("client", "body", "name", "use"), ASKED, ids=[a[0] for a in ASKED])
 def test_a_tool_about_to_run_is_a_call(client, body, name, use):
-    seen = READERS[client].read(body)
+    seen = READERS[client].read(body, {})
     (event,) = seen.events
     assert isinstance(event, CallClosed)
     assert (event.call.name, event.call.id, event.call.arguments) == (name, use, {"command": "ls"})
@@ -42,14 +42,14 @@ def test_a_tool_about_to_run_is_a_call(client, body, name, use):
 
 @pytest.mark.parametrize(("client", "body", "outcome"), TOLD)
 def test_a_tool_that_ran_is_a_result_with_what_the_harness_knows_of_its_end(client, body, outcome):
-    (event,) = READERS[client].read(body).events
+    (event,) = READERS[client].read(body, {}).events
     assert isinstance(event, ResultSeen)
     assert (str(event.result.outcome), event.result.reported_by) == (outcome, "hook")
 
 
 @pytest.mark.parametrize("client", ["codex", "gemini-cli"])
 def test_the_end_of_a_session_is_told(client):
-    assert READERS[client].read({"hook_event_name": "SessionEnd", "session_id": "s-1"}).session_ended
+    assert READERS[client].read({"hook_event_name": "SessionEnd", "session_id": "s-1"}, {}).session_ended
 
 
 @pytest.mark.parametrize("client", ["codex", "gemini-cli", "opencode"])
@@ -58,5 +58,5 @@ def test_the_end_of_a_session_is_told(client):
     {"hook_event_name": "BeforeTool"}, {"event": "tool.execute.before", "tool": None}, {"hook_event_name": "Stop"},
 ])  # fmt: skip
 def test_what_is_shaped_otherwise_says_nothing(client, body):
-    seen = READERS[client].read(body)
+    seen = READERS[client].read(body, {})
     assert (seen.events, seen.facts, seen.session_ended) == ([], {}, False)

@@ -9,6 +9,7 @@ from proxy.assembly import ExchangeAssembler
 from proxy.events import CallClosed, Facts, ResultSeen
 from proxy.exchange import Exchange, Head
 from proxy.hooks.claude_code import HOOK
+from proxy.sessions.legs import Place
 
 
 def hook(name, **more):
@@ -89,3 +90,25 @@ def test_a_hook_reads_the_same_live_and_recorded(bench):
 def test_a_client_without_a_reader_changes_nothing(bench):
     on_hook(bench.analyzer, 0, "unheard-of", hook("PreToolUse"))
     assert bench.log.records == []
+
+
+CLIENTS = [
+    ("codex", {"hook_event_name": "PreToolUse", "session_id": "s-1", "tool_name": "Bash", "tool_use_id": "toolu_0000000001", "tool_input": {"command": "ls"}}),
+    ("gemini-cli", {"hook_event_name": "BeforeTool", "session_id": "elsewhere", "tool_name": "exec", "tool_input": {"cmd": "ls"}}),
+    ("opencode", {"event": "tool.execute.before", "session": "s-1", "tool": "exec", "call": "toolu_0000000001", "args": {"cmd": "ls"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("client", "body"), CLIENTS, ids=[c[0] for c in CLIENTS])
+def test_other_harnesses_sights_join_by_id_or_by_tool_arguments_and_process(bench, wire, client, body):
+    """Codex renames the tool; Gemini CLI tells no id and no session of the wire, but the process is the caller's."""
+    bench.feed(wire.exchange(1, ASK, wire.tool("exec", {"cmd": "ls"}, "toolu_0000000001")))
+    known = bench.desk.book.sessions["s-1"].calls.latest("toolu_0000000001")
+    known.at = time.time()
+    if client == "gemini-cli":
+        key = next(k for k in bench.desk.book.legs.keys if k[0] == "args")
+        bench.desk.book.legs.keys[key] = [(Place("s-1", "pid 77"), known)]
+    on_hook(bench.analyzer, 0, client, body, 77)
+    (action,), (sighting,) = bench.log.of("action"), bench.log.of("sighting")
+    assert (sighting["action"], sighting["leg"], sighting["disagrees"]) == (action["id"], "hook", [])
+    assert sighting["strength"] == ("inferred" if client == "gemini-cli" else "strong")

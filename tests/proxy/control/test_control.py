@@ -119,6 +119,14 @@ def test_a_hook_reaches_the_analyzers_inbox(tmp_path):
     assert (message.kind, message.body["client"], message.body["body"]["tool_name"]) == ("hook", "claude-code", "Bash")
 
 
+@pytest.mark.parametrize(("said", "pid"), [("4711", 4711), ("", None), ("x", None), ("9" * 40, None)])
+def test_a_hook_may_name_the_agents_process(tmp_path, said, pid):
+    config = config_in(tmp_path)
+    ask(config, "POST", "/hooks/codex", data=HOOKS[0], headers={"X-Onlooker-Pid": said})
+    (message,) = Inbox(inbox_file(config.spool.dir)).messages()
+    assert message.body["pid"] == pid
+
+
 def test_a_binding_is_taken_in_as_an_operators_word(tmp_path):
     config = config_in(tmp_path)
     body = {"session": "s-1"}
