@@ -28,7 +28,7 @@ def classify_code(
     depth: int = 0,
 ) -> Action:
     """``language`` None: guessed from the text. Never raises."""
-    name = language_named(language) or guess_language(text)
+    name = language_named(language) if language else guess_language(text)
     if name == "powershell-encoded":
         name, text = "cmd", f"powershell -EncodedCommand {text}"
     other = _ELSEWHERE.get(name or "")

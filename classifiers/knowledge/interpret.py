@@ -251,6 +251,8 @@ class _Interpreter:
             self.tell_all(special.effects, word, special.sets)
             if special.delegate:
                 self.hand(special.delegate, [word], word.span)
+            if special.unread:
+                self.out.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, word.span, special.unread))
 
     def keyed(self) -> None:
         """Operands like ``if=file`` (dd, and others with keyword operands)."""

@@ -17,6 +17,7 @@ from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Tag,
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
+from classifiers.shell import callbacks
 from classifiers.shell.emit import tell
 from classifiers.shell.payloads import feed, hand_on, run_file, run_text
 from classifiers.shell.redirects import Plan
@@ -171,6 +172,12 @@ def _read(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
     return EMPTY, None
 
 
+def _mapfile(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """``mapfile -C callback``: a command run every few lines."""
+    callbacks.callback(ev, words, "-C", state, scope.under(Condition.LOOP), plan)
+    return _read(ev, words, state, scope, plan)
+
+
 def _set(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     texts = [w.text for w in words[1:]]
     if "--" in texts:
@@ -220,6 +227,7 @@ def _says(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
 def _test(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     """``[ a = b ]`` of plain words is decided; everything else may go either way."""
     args = [w.text for w in words[1:] if w.text != "]"]
+    callbacks.subscripts(ev, words, state, scope)
     if len(args) == 3 and all(ev.known(a) for a in args) and args[1] in {"=", "==", "!="}:
         return EMPTY, (args[0] == args[2]) == (args[1] != "!=")
     if len(args) == 3 and all(a.isdigit() and len(a) < 10 for a in (args[0], args[2])) and args[1] in _COMPARE:
@@ -261,8 +269,8 @@ def _history(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan
     return Stream(None), None
 
 
-_QUIET = """unalias let wait hash shopt ulimit umask getopts break continue local declare typeset readonly export unset
-bg fg disown complete compgen compopt bind suspend times setopt unsetopt autoload zstyle bindkey emulate zmodload
+_QUIET = """unalias wait shopt ulimit umask getopts break continue local declare typeset readonly export unset
+bg fg disown compopt suspend times setopt unsetopt autoload zstyle bindkey emulate zmodload
 compinit rehash"""
 
 
@@ -290,11 +298,18 @@ BUILTINS: dict[str, Builtin] = {
     "printf": _printf,
     "coproc": _coproc,
     **dict.fromkeys(_QUIET.split(), _quiet),
-    **dict.fromkeys(("type", "jobs", "dirs", "help", "caller", "whence", "fc"), _says),
+    **dict.fromkeys(("type", "dirs", "help", "caller", "whence"), _says),
     **dict.fromkeys(("cd", "pushd"), _cd),
     **dict.fromkeys(("source", "."), _source),
     **dict.fromkeys(("command", "builtin"), _command),
-    **dict.fromkeys(("read", "mapfile", "readarray"), _read),
+    "read": _read,
+    **dict.fromkeys(("mapfile", "readarray"), _mapfile),
+    **dict.fromkeys(("complete", "compgen"), callbacks.completion),
+    "bind": callbacks.bind,
+    "fc": callbacks.history_command,
+    "jobs": callbacks.jobs,
+    "hash": callbacks.hashed,
+    "let": callbacks.arithmetic,
     **dict.fromkeys(("exit", "return", "logout"), _exit),
     **dict.fromkeys(("true", ":"), _true),
     **dict.fromkeys(("test", "["), _test),

@@ -5,48 +5,23 @@ In: a command's assignments. Out: the state's variables, and effects where the e
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classifiers.effects import Domain, Verb
+from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Verb
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
-from classifiers.shell import ir
+from classifiers.shell import hooks, ir
 from classifiers.shell.emit import tell
-from classifiers.shell.payloads import hand_on
+from classifiers.shell.payloads import hand_on, run_file
 from classifiers.shell.redirects import apply_redirects
 from classifiers.shell.state import EMPTY, Scope, State, Stream
 
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
 
-ENV_TAGS = {
-    "LD_PRELOAD": ("defense_evasion",),
-    "LD_LIBRARY_PATH": ("defense_evasion",),
-    "PROMPT_COMMAND": ("persistence",),
-}
-# Variables whose value programs run as a command: git(1) ENVIRONMENT, less(1) LESSOPEN, man(1), bash(1) BASH_ENV.
-_RUN_BY = frozenset(
-    [
-        "GIT_SSH_COMMAND",
-        "GIT_PAGER",
-        "GIT_EDITOR",
-        "GIT_EXTERNAL_DIFF",
-        "GIT_SEQUENCE_EDITOR",
-        "GIT_PROXY_COMMAND",
-        "PAGER",
-        "MANPAGER",
-        "EDITOR",
-        "VISUAL",
-        "BROWSER",
-        "LESSOPEN",
-        "PROMPT_COMMAND",
-        "RSYNC_RSH",
-        "CVS_RSH",
-        "TAR_RSH",
-        "SUDO_ASKPASS",
-    ]
-)
+Values = dict[str, str | list[str] | None]
 _OPTIONS_OF = {
     "tar": "TAR_OPTIONS",
     "bsdtar": "TAR_OPTIONS",
@@ -109,19 +84,15 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple
                 state,
                 scope,
                 reversibility="reversible",
-                tags=_environment_tags(name, state),
+                tags=hooks.tags(name, state.vars.get(name)),
             )
     plan.wrote(ev, state, EMPTY)
+    if node.declare not in {"unset", "unsetenv"}:
+        programs_by_environment(ev, node.assigns, state, scope)
     return EMPTY, True
 
 
-def _environment_tags(name: str, state: State) -> tuple[str, ...]:
-    if name in {"HISTFILE", "HISTSIZE", "HISTFILESIZE"}:
-        return ("defense_evasion",) if state.vars.get(name) in {"", "0", "/dev/null"} else ()
-    return ENV_TAGS.get(name, ())
-
-
-def with_options(words: list[Word], values: dict[str, str | list[str] | None], state: State) -> list[Word]:
+def with_options(words: list[Word], values: Values, state: State) -> list[Word]:
     """Programs that take options from a variable (GNU tar manual, TAR_OPTIONS): they come before the given ones."""
     name = _OPTIONS_OF.get(words[0].text.rpartition("/")[2])
     value = None if name is None else values.get(name, state.vars.get(name))
@@ -131,17 +102,47 @@ def with_options(words: list[Word], values: dict[str, str | list[str] | None], s
 
 
 def programs_by_environment(
-    ev: Evaluator, node: ir.Simple, values: dict[str, str | list[str] | None], state: State, scope: Scope
+    ev: Evaluator, assigns: list[ir.Assign], state: State, scope: Scope, values: Values | None = None
 ) -> None:
-    """``GIT_SSH_COMMAND='sh -c …' git fetch``: the value is a command the program will run."""
-    for assign in node.assigns:
-        value = values[assign.name]
-        if assign.name in _RUN_BY and isinstance(value, str) and value.strip() and ev.known(value):
-            word = Word(value, assign.span)
-            hand_on(
+    """``GIT_SSH_COMMAND='sh -c …' git fetch``: the value is a command the program will run; ``BASH_ENV=f`` a file.
+
+    ``values`` None: the variables are set for later commands, which may never look at them.
+    """
+    if values is None:
+        scope = replace(scope.under(Condition.DEFERRED), certainty=Certainty.POSSIBLE)
+    for assign in assigns:
+        name = assign.name
+        value = state.vars.get(name) if values is None else values[name]
+        if not isinstance(value, str) or not value.strip():
+            continue
+        word = Word(value, assign.span)
+        if hooks.is_command(name, value) and ev.known(value):
+            to = Delegate("shell", join=True)
+            hand_on(ev, Handed(to, (word,), {}, assign.span, name), state.copy(), scope, None)
+        elif name in hooks.FILES and value != "/dev/null":
+            run_file(ev, word, state.copy(), replace(scope, via=(*scope.via, name)), language=hooks.FILES[name])
+        elif hooks.loads_code(name, value):
+            tell(
                 ev,
-                Handed(Delegate("shell", join=True), (word,), {}, assign.span, assign.name),
-                state.copy(),
-                scope,
+                Verb.EXECUTE,
+                Domain.CODE,
                 None,
+                assign.span,
+                state,
+                scope,
+                destructive=None,
+                tags=hooks.TAGS.get(name, ()),
             )
+            ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(assign.span), f"{name} loads code from elsewhere")
+
+
+def as_git_options(words: list[Word], values: Values) -> list[Word]:
+    """``GIT_CONFIG_KEY_0=… GIT_CONFIG_VALUE_0=… git``: as if given with ``-c`` (git-config(1), ENVIRONMENT)."""
+    if words[0].text.rpartition("/")[2] != "git":
+        return words
+    extra: list[Word] = []
+    for name, key in values.items():
+        if name.startswith("GIT_CONFIG_KEY_") and isinstance(key, str):
+            value = values.get(name.replace("_KEY_", "_VALUE_"))
+            extra += [words[0].with_text("-c"), words[0].with_text(f"{key}={value or ''}")]
+    return [words[0], *extra, *words[1:]]

@@ -237,7 +237,8 @@ class Evaluator:
 
     def expander(self, state: State, scope: Scope) -> Expander:
         def substitute(part: ir.Sub | ir.Proc) -> str | None:
-            inner = replace(scope, stdin=scope.stdin if isinstance(part, ir.Sub) else None)
+            fed = isinstance(part, ir.Proc) and part.direction == ">"
+            inner = replace(scope, stdin=scope.stdin if isinstance(part, ir.Sub) else Stream(None) if fed else None)
             stream, _ = self.body(part.body, state.copy(), inner)
             if isinstance(part, ir.Proc) and part.direction == ">":
                 return None

@@ -16,11 +16,11 @@ from classifiers.effects import Certainty, Domain, OpaqueReason, Tag, Verb
 from classifiers.knowledge import interpret, lookup
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
-from classifiers.shell import ir, streams
+from classifiers.shell import hooks, ir, streams
 from classifiers.shell.builtins import BUILTINS
 from classifiers.shell.emit import context_for, emit, tell
 from classifiers.shell.environment import (
-    ENV_TAGS,
+    as_git_options,
     assign_variable,
     assigned_value,
     declare,
@@ -61,11 +61,12 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
         if not node.words:
             for assign in node.assigns:
                 assign_variable(state, assign, values[assign.name])
+            programs_by_environment(ev, node.assigns, state, scope)
         plan = apply_redirects(ev, node.redirects, state, scope, truncates=True)
         plan.wrote(ev, state, EMPTY)
         return EMPTY, True if not node.words else None
-    for name in values:
-        if name in ENV_TAGS:
+    for name, value in values.items():
+        if tags := hooks.tags(name, value):
             span = node.assigns[0].span
             tell(
                 ev,
@@ -75,13 +76,13 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
                 span,
                 state,
                 scope,
-                tags=ENV_TAGS[name],
+                tags=tags,
                 reversibility="reversible",
             )
     if node.words and _SPLIT_QUOTES.search(node.words[0].raw) and ev.known(words[0].text):
         scope = replace(scope, tags=(*scope.tags, "obfuscated", "defense_evasion"))
-    programs_by_environment(ev, node, values, state, scope)
-    words = with_options(words, values, state)
+    programs_by_environment(ev, node.assigns, state, scope, values)
+    words = as_git_options(with_options(words, values, state), values)
     silent = words[0].text in {":", "true"}
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=silent)
     inner = scope if plan.stdin is None else replace(scope, stdin=plan.stdin)
@@ -107,6 +108,8 @@ def run_argv(
             return _call(ev, words, state, scope)
         if text in BUILTINS:
             return BUILTINS[text](ev, list(words), state, scope, plan or Plan())
+        if text in state.hashed:
+            return run_program(ev, [name.with_text(state.hashed[text]), *words[1:]], state, scope, plan)
         if text in state.aliases:
             return ev.body([], state, scope)
     return run_program(ev, words, state, scope, plan)

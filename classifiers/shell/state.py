@@ -37,6 +37,7 @@ class State:
     globby: set[str] = field(default_factory=set)
     functions: dict[str, Body] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    hashed: dict[str, str] = field(default_factory=dict)  # name → the program ``hash -p`` made it mean
     files: dict[str, Stream] = field(default_factory=dict)  # written in this call, by canonical path
     sockets: dict[int, int] = field(default_factory=dict)  # descriptor → effect of the /dev/tcp it is
     locals: list[set[str]] = field(default_factory=list)  # names `local` made, per function call
@@ -47,7 +48,8 @@ class State:
     def copy(self) -> State:
         """For a subshell or a branch: changes stay inside, files written do not."""
         return State(
-            self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases), self.files,
+            self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases),
+            dict(self.hashed), self.files,
             dict(self.sockets), list(self.locals), self.calls,
         )  # fmt: skip
 

@@ -262,7 +262,10 @@ class _Reader:
                 body = self.body(child.children)
             elif child.type == "variable_assignment":
                 assigns.append(self.assign(child))
-        return ir.Loop(body, variable="", assigns=assigns)
+        loop = ir.Loop(body, variable="", assigns=assigns)
+        header = [c for c in node.children if c.type not in {"do_group", "compound_statement"}]
+        words = [w for c in header if c.is_named for w in self.loose_words(c)]
+        return ir.Group([ir.Test(words, self.span(node)), loop]) if words else loop
 
     def while_(self, node: Node) -> ir.Stmt:
         condition: list[Node] = []
@@ -448,8 +451,20 @@ class _Reader:
                         parts.append(ir.Lit(self.between(at, child.start_byte)))
                     self.parts(child, parts, quoted=False)
                     at = child.end_byte
+                parts = [p for part in parts for p in self.ticked(part, operands[0])]
                 var.arg = ir.WordIR(tuple(parts), self.span(operands[0]), self.between(operands[0].start_byte, at))
         return var
+
+    def ticked(self, part: ir.Part, node: Node) -> list[ir.Part]:
+        """The grammar takes back-ticks in ``${x:=`cmd`}`` for plain text."""
+        if not isinstance(part, ir.Lit) or "`" not in part.text:
+            return [part]
+        pieces = re.split(r"`([^`]*)`", part.text)
+        return [
+            ir.Sub(parse(text), f"`{text}`", True, self.span(node)) if i % 2 else ir.Lit(text, part.quoted)
+            for i, text in enumerate(pieces)
+            if i % 2 or text
+        ]
 
     def substitution(self, node: Node, into: list[ir.Part], quoted: bool) -> None:
         into.append(self.sub(node, quoted))

@@ -1,0 +1,54 @@
+"""Variables through which other programs are made to run something: a name and a value in, what that means out.
+
+Some hold a command (``GIT_SSH_COMMAND``), some a file of code (``BASH_ENV``), some options that load code
+(``NODE_OPTIONS``), some a library (``LD_PRELOAD``). Sources: bash(1) INVOCATION, git(1) ENVIRONMENT, ld.so(8),
+python(1), perlrun(1), ruby(1), node(1), java(1), less(1), man(1).
+"""
+
+from __future__ import annotations
+
+import re
+
+# Programs run the value as a command.
+_COMMANDS = """GIT_SSH_COMMAND GIT_SSH GIT_PAGER GIT_EDITOR GIT_EXTERNAL_DIFF GIT_SEQUENCE_EDITOR GIT_PROXY_COMMAND
+GIT_ASKPASS SSH_ASKPASS PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL FCEDIT BROWSER LESSOPEN LESSCLOSE PROMPT_COMMAND
+RSYNC_RSH CVS_RSH TAR_RSH SUDO_ASKPASS SUDO_EDITOR PSQL_PAGER PSQL_EDITOR"""
+COMMANDS = frozenset(_COMMANDS.split())
+# Shells and interpreters run the file the value names.
+FILES = {"BASH_ENV": "shell", "ENV": "shell", "ZDOTDIR": "", "PYTHONSTARTUP": "python", "GIT_EXEC_PATH": ""}
+# Options for a run-time that load code the call does not hold.
+_LOADS = {
+    "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b"),
+    "PERL5OPT": re.compile(r"-[MmdI]|-e"),
+    "RUBYOPT": re.compile(r"-r|-I"),
+    "JAVA_TOOL_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "_JAVA_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "JDK_JAVA_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "LD_PRELOAD": re.compile(r"."),
+    "LD_AUDIT": re.compile(r"."),
+    "DYLD_INSERT_LIBRARIES": re.compile(r"."),
+    "GCONV_PATH": re.compile(r"."),
+}
+TAGS = {
+    **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"), ("defense_evasion",)),
+    "PROMPT_COMMAND": ("persistence",),
+}
+_HISTORY = frozenset({"HISTFILE", "HISTSIZE", "HISTFILESIZE"})
+
+
+def tags(name: str, value: object) -> tuple[str, ...]:
+    """What setting this variable to this value says: history thrown away, libraries put in front."""
+    if name in _HISTORY:
+        return ("defense_evasion",) if value in {"", "0", "/dev/null"} else ()
+    return TAGS.get(name, ())
+
+
+def is_command(name: str, value: str) -> bool:
+    """Whether programs will run ``value``. A bare word names the program one always uses (``EDITOR=vim``)."""
+    return name in COMMANDS and bool(value.strip()) and not re.fullmatch(r"[\w.+-]+", value.strip())
+
+
+def loads_code(name: str, value: str) -> bool:
+    """Whether ``value`` makes a program load code from a file the call does not hold."""
+    known = _LOADS.get(name)
+    return known is not None and known.search(value) is not None
