@@ -33,6 +33,7 @@ _UNSAID: dict[str, Any] = {
     "filtered": False,
 }
 LIBRARY = "onlooker:"
+SHOWN = 5  # effects in the message of a failing test
 PATIENT_MS = 5_000.0  # a test on a busy machine is not a hot path
 _NOT_FIELDS = {"tool", "effects", "complete", "flows", "at", "server", "cwd", "home", "surface", "claimed"}
 
@@ -150,4 +151,15 @@ def run(compiled: Compiled, rule: Rule, test: Test) -> Failure | None:
         got, _ = outcome_of(compiled, rule, test)
     except Exception as error:  # a broken test is that test's failure
         return Failure(rule.id, test.at, test.expect, "an error", f"{type(error).__name__}: {error}")
-    return None if agrees(test.expect, got) else Failure(rule.id, test.at, test.expect, str(got))
+    return None if agrees(test.expect, got) else Failure(rule.id, test.at, test.expect, str(got), _read_as(test))
+
+
+def _read_as(test: Test) -> str:
+    """What the classifier made of a test's ``call``, which its author cannot see in the file."""
+    last = test.steps[-1]
+    if not isinstance(last.get("call"), dict) or "tool" not in last["call"]:
+        return ""
+    action = subject_of(last).action
+    shown = [str(e) for e in action.effects[:SHOWN]] + ["…"] * (len(action.effects) > SHOWN)
+    unread = ["not all of it was read"] if action.opaque else []
+    return "the call is: " + "; ".join([*(shown or ["no effect"]), *unread])

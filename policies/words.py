@@ -60,6 +60,9 @@ _OPERATORS = {
 
 
 def unknown_operator(word: str, options: Iterable[str]) -> str:
+    options = tuple(options)
+    if "not" not in options and word in {"not", *(w for w, said in _OPERATORS.items() if said == "write {not: …}")}:
+        return f"unknown operator '{word}': name what is left out under 'not_target', beside 'target'"
     if word in _OPERATORS:
         return f"unknown operator '{word}': {_OPERATORS[word]}"
     return unknown_key(word, options).replace("unknown key", "unknown operator")

@@ -6,6 +6,7 @@ import pytest
 
 from audit.summary import findings as findings_of
 from classifiers.effects import Action, Effect, Opaque, OpaqueReason, Surface
+from policies.inline import failing
 from policies.policy_set import load
 from policies.source import STARTER
 from policies.state import SessionState
@@ -269,3 +270,13 @@ def test_of_equally_severe_rules_what_can_not_be_undone_comes_first(tmp_path):
     results = policy(tmp_path, rules).evaluate(given, SessionState())
     record = {"policy": [r.to_json() for r in results], "classification": given.action.to_json(), "objective": None}
     assert [f["rule"] for f in findings_of(record)] == ["acme.b", "acme.a"]
+
+
+def test_a_failing_test_of_a_call_says_what_the_call_was_read_as(tmp_path):
+    """A newcomer's first question: which effects does the rule see?"""
+    test = "    tests: [{call: {tool: bash, arguments: {command: 'rm -r /srv/a; cat b'}}, expect: no_match}]\n"
+    rule = "  - id: acme.r\n    match: {effects: [{action: delete}]}\n"
+    (loaded,) = policy(tmp_path, rule + test).policies
+    (failure,) = failing(loaded.compiled)
+    assert "expected no_match, got match (the call is: delete filesystem:/srv/a" in str(failure)
+    assert "read filesystem:b" in str(failure)
