@@ -1,8 +1,10 @@
 """Editors: the YAML language server completes and marks policy files from our schema. Needs npm (make test-agents)."""
 
 import json
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -127,3 +129,29 @@ def test_an_editor_accepts_an_objective(server):
     assert running.told[running.open(folder / "o.yaml")] == []
     (folder / "o2.yaml").write_text(text.replace("scope", "allow"))
     assert "allow" in " ".join(running.told[running.open(folder / "o2.yaml")])
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+KINDS = {"policy": "policy", "objective": "objective"}
+
+
+def examples():
+    """Whole files among the YAML blocks of the documentation: (page and number, kind, text)."""
+    for page in ("policy.md", "objectives.md", "policy-cookbook.md", "quickstart.md"):
+        blocks = re.findall(r"```yaml\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
+        for number, block in enumerate(blocks):
+            kind = next((k for k in KINDS if re.search(rf"^{k}: 1$", block, re.MULTILINE)), None)
+            if kind:
+                yield f"{page.removesuffix('.md')}-{number}", kind, block
+
+
+def test_an_editor_has_nothing_to_say_against_the_examples(server):
+    folder, running = server
+    seen = []
+    for name, kind, text in examples():
+        own = "\n".join(line for line in text.split("\n") if "yaml-language-server" not in line)
+        file = folder / f"{name}.yaml"
+        file.write_text(f"# yaml-language-server: $schema=./{kind}.schema.json\n{own}")
+        assert (name, running.told[running.open(file)]) == (name, [])
+        seen.append(kind)
+    assert set(seen) == set(KINDS)
