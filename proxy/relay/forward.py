@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 NAME = "forward"  # the route of a place no configured route goes to
 KEPT = 1024  # places and rejections remembered
 HELLO_S = 5.0  # a client that says nothing waits for the server to speak first: then it is tunnelled
+SHAKE_ANYWAY_S = 3.0  # a slow upstream is waited for inside TLS, not before: clients limit their handshakes
 PASS_S = 60.0  # how long a client that rejected our certificate is let through unread
 
 
@@ -64,7 +65,7 @@ class ForwardRoutes(Routes):
 
 
 class ForwardListener(Listener):
-    """``settings``: intercept (hosts), ca_dir, upstream_ca, hello_s."""
+    """``settings``: intercept (hosts), ca_dir, upstream_ca, hello_s, shake_anyway_s."""
 
     mode = "forward"
     client = ForwardClient
@@ -77,6 +78,7 @@ class ForwardListener(Listener):
         inside = self._loopback or self.address is None
         self.routes: ForwardRoutes = ForwardRoutes(routes, settings.get("upstream_ca"), None if inside else self.listed)
         self.hello_s = float(settings.get("hello_s", HELLO_S))
+        self.shake_anyway_s = float(settings.get("shake_anyway_s", SHAKE_ANYWAY_S))
         self.mint, self._no_mint = _mint(settings.get("ca_dir"))
         self._passes: dict[tuple[str, bytes], float] = {}
 

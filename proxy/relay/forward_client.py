@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from proxy.relay.upstream import Upstream
 
 ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
-SHAKE_ANYWAY_S = 3.0  # a slow upstream is waited for inside TLS, not before: clients limit their handshakes
 PROXY, HELLO, DIALLING, SHAKING, INSIDE, BLIND = range(6)
 _CONNECTING = 2
 _TAKEN = re.compile(rb"\r\n(proxy-connection|proxy-authorization):[ \t]*([^\r\n]*)(?=\r\n)", re.IGNORECASE)
@@ -163,7 +162,7 @@ class ForwardClient(Client):
             return
         self.said_hello = hello
         self.phase = DIALLING
-        self._clock(SHAKE_ANYWAY_S, self._shake)
+        self._clock(self.listener.shake_anyway_s, self._shake)
         self._pause(_CONNECTING)
         route = self.listener.routes.to(self.host, self.port, tls=True)
         self._bind(Place(route, b"", self.bound))

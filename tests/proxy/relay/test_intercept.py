@@ -1,5 +1,6 @@
 """CONNECT to a listed host: TLS ends here, bytes inside stay as they are; whatever stands in the way is a tunnel."""
 
+import datetime as dt
 import socket
 import ssl
 import threading
@@ -29,8 +30,9 @@ def ca(tmp_path_factory):
 @pytest.fixture
 def forward(rig, ca, certificate):
     def make(routes=None, **settings):
+        of_relay = {name: settings.pop(name) for name in ("connect_s", "head_s") if name in settings}
         given = {"intercept": ["localhost"], "ca_dir": str(ca), "upstream_ca": certificate, **settings}
-        return rig(routes or {}, forwarding=True, forward=given)
+        return rig(routes or {}, forwarding=True, forward=given, **of_relay)
 
     return make
 
@@ -380,3 +382,176 @@ def test_a_client_that_leaves_in_the_handshake_is_said_and_leaves_nothing_behind
         assert time.monotonic() < deadline
         time.sleep(0.01)
     assert not r.relay.slot.connections_open
+
+
+# what takes long, fails inside, or comes from elsewhere
+
+
+def test_a_slow_upstream_is_waited_for_inside_tls_and_its_failure_is_the_answer(forward, ca):
+    deaf = socket.create_server(("127.0.0.1", 0))  # accepts, and never shakes hands
+    r = forward(connect_s=1.0, shake_anyway_s=0.1)
+    with inside(r, deaf.getsockname()[1], ca) as sock:
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"Onlooker-Refusal: upstream-timeout\r\n" in read_all(sock)
+    assert r.relay.slot.upstream_connects == 1  # the one that was waited for before the handshake
+    deaf.close()
+    assert [e.reason for e in kind(r.events(until=lambda e: kind(e, Ended)), Ended)] == ["upstream-timeout"]
+
+
+def test_a_mint_that_fails_makes_a_tunnel(forward, upstream, certificate):
+    class Broken:
+        listed = authority.Listed(["localhost"])
+
+        def context(self, host):
+            raise ValueError(host)
+
+    up = upstream(pong, tls_server(certificate))
+    r = forward()
+    sock = connect(r, up.port)
+    (client,) = r.relay.clients
+    client.listener.mint = Broken()
+    tunnelled(r, through(sock, certificate), "mint_failed", up.port)
+
+
+def test_a_client_that_never_ends_its_handshake_is_let_go_and_said(forward, upstream, certificate):
+    from .test_hello import hello
+
+    up = upstream(read_all, tls_server(certificate))
+    r = forward(head_s=0.3)
+    with connect(r, up.port) as sock:
+        sock.sendall(hello("localhost"))
+        while sock.recv(65536):
+            pass
+    assert [o.reason for o in kind(r.events(until=lambda e: kind(e, Opaque)), Opaque)] == ["handshake_slow"]
+
+
+def bad_certificate(folder, *, host="localhost", days=1):
+    """An https upstream's certificate and the authority that signed it, for ``host``, ended when ``days`` is negative."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "test")])
+    end = dt.datetime.now(dt.UTC) + dt.timedelta(days=days)
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+    made = made.not_valid_before(end - dt.timedelta(days=9)).not_valid_after(end)
+    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True).sign(key, hashes.SHA256())
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (folder / "bad.pem").write_bytes(authority.pem(made) + private)
+    return str(folder / "bad.pem")
+
+
+@pytest.mark.parametrize("what", [{"days": -1}, {"host": "other.example"}])
+def test_an_expired_or_foreign_upstream_certificate_is_a_typed_502(forward, upstream, ca, tmp_path, what):
+    bad = bad_certificate(tmp_path, **what)
+    seen = []
+    up = upstream(answering(seen), tls_server(bad))
+    r = forward(upstream_ca=bad)
+    with inside(r, up.port, ca) as sock:
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        got = read_all(sock)
+    assert got.startswith(b"HTTP/1.1 502 ")
+    assert b"Onlooker-Refusal: upstream-tls\r\n" in got
+    assert seen == []
+
+
+def test_https_in_absolute_form_is_verified_too(forward, upstream, certificate):
+    seen = []
+    up = upstream(answering(seen), tls_server(certificate))
+    r = forward()
+    with r.connect() as sock:
+        sock.sendall(b"GET https://localhost:%d/x HTTP/1.1\r\nHost: localhost\r\n\r\n" % up.port)
+        assert read_exactly(sock, len(OK)) == OK
+    assert seen == [b"GET /x HTTP/1.1\r\nHost: localhost:%d\r\n\r\n" % up.port]
+    untrusting = forward(upstream_ca=None)
+    assert b"upstream-tls" in untrusting.talk(
+        b"GET https://localhost:%d/x HTTP/1.1\r\nHost: localhost\r\n\r\n" % up.port
+    )
+
+
+def test_one_connection_asks_in_absolute_form_and_then_connects(forward, upstream, certificate, ca):
+    seen = []
+    plain, secure = upstream(answering(seen)), upstream(answering(seen), tls_server(certificate))
+    r = forward()
+    with r.connect() as sock:
+        sock.sendall(b"GET http://127.0.0.1:%d/1 HTTP/1.1\r\nHost: x\r\n\r\n" % plain.port)
+        assert read_exactly(sock, len(OK)) == OK
+        sock.sendall(b"CONNECT localhost:%d HTTP/1.1\r\nHost: x\r\n\r\n" % secure.port)
+        assert read_exactly(sock, len(ESTABLISHED)) == ESTABLISHED
+        with client_context(ca).wrap_socket(sock, server_hostname="localhost") as inner:
+            inner.sendall(b"GET /2 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert read_exactly(inner, len(OK)) == OK
+    assert [s.split(b" ")[1] for s in seen] == [b"/1", b"/2"]
+
+
+def test_a_hello_sent_together_with_connect_is_not_lost(forward, upstream, certificate, ca):
+    up = upstream(answering([]), tls_server(certificate))
+    r = forward()
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = client_context(ca).wrap_bio(to_client, to_server, server_hostname="localhost")
+    with r.connect() as sock:
+        with pytest.raises(ssl.SSLWantReadError):
+            tls.do_handshake()
+        sock.sendall(b"CONNECT localhost:%d HTTP/1.1\r\nHost: x\r\n\r\n" % up.port + to_server.read())
+        assert read_exactly(sock, len(ESTABLISHED)) == ESTABLISHED
+        while True:
+            try:
+                tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                to_client.write(sock.recv(65536))
+        assert tls.selected_alpn_protocol() == "http/1.1"
+
+
+def test_connect_inside_a_connect_is_refused(forward, upstream, certificate, ca):
+    up = upstream(answering([]), tls_server(certificate))
+    r = forward()
+    with inside(r, up.port, ca) as sock:
+        sock.sendall(b"CONNECT localhost:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert b"Onlooker-Refusal: connect\r\n" in read_all(sock)
+
+
+def test_pipelined_requests_inside_are_answered_in_order(forward, upstream, certificate, ca):
+    seen = []
+
+    def handler(sock):
+        while head := read_head(sock):
+            seen.append(head)
+            path = head.split(b" ")[1]
+            sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(path) + path)
+
+    up = upstream(handler, tls_server(certificate))
+    r = forward()
+    want = b"".join(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n/%d" % n for n in range(5))
+    with inside(r, up.port, ca) as sock:
+        sock.sendall(b"".join(b"GET /%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % n for n in range(5)))
+        assert read_exactly(sock, len(want)) == want
+
+
+def test_from_another_machine_only_listed_hosts_are_reachable(tmp_path, ca, certificate):
+    from proxy.relay.forward import ForwardListener
+    from proxy.relay.refusals import RefusedError
+
+    with socket.create_server(("0.0.0.0", 0)) as wide:
+        listener = ForwardListener(wide, {}, {"intercept": ["localhost"], "ca_dir": str(ca)})
+        listener.routes.allow("localhost")
+        for asked in (b"http://other.example/", b"http://127.0.0.1/"):
+            with pytest.raises(RefusedError, match="not-listed"):
+                listener.routes.find(asked)
+
+
+def test_places_and_rejections_that_are_remembered_are_bounded(ca):
+    from proxy.relay.forward import KEPT, ForwardListener
+    from proxy.relay.hello import Hello
+
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        listener = ForwardListener(sock, {}, {"intercept": ["localhost"], "ca_dir": str(ca)})
+        for n in range(2 * KEPT):
+            listener.routes.find(b"http://h%d.example/" % n)
+            listener.rejected("localhost", Hello("", (), b"%d" % n))
+        assert len(listener.routes._kept) == KEPT
+        assert len(listener._passes) <= KEPT
