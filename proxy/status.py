@@ -43,7 +43,7 @@ def read_status(path: Path) -> dict[str, Any] | None:
 
 
 def is_fresh(status: dict[str, Any] | None, now: float | None = None) -> bool:
-    return status is not None and (time.time() if now is None else now) - float(status.get("at", 0)) <= FRESH_S
+    return status is not None and abs((time.time() if now is None else now) - float(status.get("at", 0))) <= FRESH_S
 
 
 def alive(pid: Any) -> bool:

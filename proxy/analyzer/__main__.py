@@ -27,6 +27,7 @@ from proxy.spool.events import SpoolEvent
 WAIT_S = 0.25
 HOUSEKEEPING_S = 0.5
 DRAIN_S = 25.0
+CLOCK_STEP_S = 0.5  # as the relay sees one
 UNFINISHED = 4  # the log or the state could not be written, or time was up: the spool keeps what is left
 
 
@@ -38,6 +39,7 @@ class Loop:
         running.desk.writer.while_waiting = self._waits
         self._next_housekeeping = 0.0
         self._pace = Pace(running.config.spool.cap_bytes)
+        self._offset_s = time.time() - time.monotonic()
         self._saved: tuple[int, int, int] | None = None  # where the last snapshot stands: an idle instance writes none
 
     def run(self) -> None:
@@ -88,6 +90,7 @@ class Loop:
             self._next_housekeeping = now + HOUSEKEEPING_S
             for line in running.desk.judge.poll():
                 running.desk.writer.write(line)
+            self._clock()
             running.analyzer.end_idle(time.time())
             report(running)
         stand = (running.analyzer.read_events, running.inbox.offset, running.log.next_seq)
@@ -96,6 +99,14 @@ class Loop:
             began = time.monotonic()
             running.save()
             self._pace.saved(began, time.monotonic())
+
+    def _clock(self) -> None:
+        """A wall clock that was set must not end sessions, nor keep them for ever."""
+        wall_s = time.time()
+        offset_s = wall_s - time.monotonic()
+        step_s, self._offset_s = offset_s - self._offset_s, offset_s
+        if abs(step_s) >= CLOCK_STEP_S:
+            self.running.analyzer.clock_stepped(step_s, wall_s)
 
 
 def main(argv: list[str]) -> int:

@@ -74,6 +74,10 @@ class Analyzer:
         for session, reason in self.desk.book.idle(now_s):
             self.end_session(session, reason)
 
+    def clock_stepped(self, step_s: float, now_s: float) -> None:
+        """The machine's wall clock moved by ``step_s``; the record of it comes from the relays."""
+        self.desk.book.shift(step_s, now_s)
+
     def end_session(self, session: Session, reason: str) -> None:
         judged = self.desk.judge.session_ended(session.id)
         src = {"writer": "session", "exchange": session.id, "ordinal": int(session.started_at * 1000)}

@@ -194,6 +194,7 @@ def _remember(desk: Desk, tracked: Tracked, call: ToolCall, action: Action, iden
         status=None if call.status is None else str(call.status),
         approval=call.approval.state,
         surface=action.surface,
+        mono_ns=tracked.last_mono_ns,
     )
     session.calls.add(known)
     if call.complete:

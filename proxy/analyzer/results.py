@@ -69,15 +69,21 @@ def _changed(tracked: Tracked, result: ToolResult) -> KnownCall | None:
 _NEWS = frozenset({"disagrees", "history_disagrees", "pending_disagrees", "unanswered"})
 
 
+def _duration_ms(tracked: Tracked, known: KnownCall) -> float | None:
+    """From the call to its result. By the monotonic clock, so that a stepping wall clock does not lengthen it."""
+    if 0 < known.mono_ns <= tracked.last_mono_ns:
+        return (tracked.last_mono_ns - known.mono_ns) / 1e6
+    return (tracked.wall_s - known.at) * 1000 if known.at else None
+
+
 def _judged(desk: Desk, tracked: Tracked, result: ToolResult, known: KnownCall) -> tuple[PolicyResult, ...]:
     """Rules over ``result.*`` are evaluated when the outcome arrives; the action's own verdict stands."""
-    duration = (tracked.wall_s - known.at) * 1000 if known.at else None
     fields = {
         "call.id": result.id,
         "call.name": known.name,
         "call.executed_by": known.executed_by,
         **exchange_fields(tracked, desk.config.agents, desk.home(tracked)),
-        **result_fields(result, duration),
+        **result_fields(result, _duration_ms(tracked, known)),
     }
     subject = Subject(Action(Surface(known.surface)), fields, datetime.fromtimestamp(tracked.wall_s, UTC))
     try:

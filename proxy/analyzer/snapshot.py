@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from proxy.analyzer.analyzer import NOT_MET, Analyzer, Id
 from proxy.analyzer.frozen import Freezer, thaw
 
-VERSION = 3
+VERSION = 4
 MAX_POSITIONS = 4096
 
 

@@ -71,6 +71,14 @@ class SessionBook:
             del self.sessions[session.id]
             yield session, "idle" if over else "evicted"
 
+    def shift(self, step_s: float, now: float) -> None:
+        """The wall clock stepped: what was a minute ago still is, so nobody is idle or busy by a step."""
+        for session in self.sessions.values():
+            session.last_at = min(session.last_at + step_s, now)
+            for known in session.calls.calls.values():
+                known.at = min(known.at + step_s, now)
+        self.legs.shift(step_s, now)
+
     def end(self, session_id: str) -> Session | None:
         return self.sessions.pop(session_id, None)
 

@@ -30,7 +30,7 @@ class KnownCall:
     name: str
     digest: str
     leg: str
-    at: float
+    at: float  # wall seconds; shifted when the clock steps
     executed_by: str
     complete: bool = True
     run_id: str | None = None
@@ -40,6 +40,7 @@ class KnownCall:
     outcome: str | None = None
     surface: str = "unknown"
     legs: set[str] = field(default_factory=set)
+    mono_ns: int = 0  # of the capture; 0 where there is none (imports)
 
 
 @dataclass(slots=True)

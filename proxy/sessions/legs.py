@@ -113,6 +113,11 @@ class LegTable:
         while len(self.callers) > MAX_CALLERS:
             self.callers.popitem(last=False)
 
+    def shift(self, step_s: float, now: float) -> None:
+        for busy in self.callers.values():
+            for session, at in busy.items():
+                busy[session] = min(at + step_s, now)
+
     def _proven(self, by: str, sight: _Seen, known: KnownCall, where: Place) -> bool:
         own = where.session == sight.place.session and not sight.place.weak
         if by == "id" and _unique(sight.call):

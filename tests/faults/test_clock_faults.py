@@ -1,0 +1,89 @@
+"""The wall clock of a whole instance set forward and back by an hour (libfaketime): said once each, nothing else moves."""
+
+import asyncio
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from audit.verify import verify
+from proxy.instance import Instance
+from proxy.settings import Config, SpoolSettings
+
+from .conftest import WAIT_S, free_port
+from .test_instance_faults import play
+
+pytestmark = pytest.mark.faults
+
+LIBRARIES = (
+    "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
+    "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
+)
+HOUR_S = 3600.0
+
+
+@pytest.fixture
+def clock(tmp_path, monkeypatch, upstream):
+    """A function that sets the instance's wall clock to so many seconds off; the upstream and we keep the true one."""
+    library = next((p for p in LIBRARIES if Path(p).exists()), None)
+    if library is None or shutil.which("faketime") is None:
+        pytest.skip("needs libfaketime (Debian: faketime, libfaketime)")
+    file = tmp_path / "clock"
+
+    def set_to(seconds):
+        draft = tmp_path / "clock.draft"
+        draft.write_text(f"{seconds:+g}\n")
+        draft.replace(file)
+
+    set_to(0)
+    monkeypatch.setenv("LD_PRELOAD", library)
+    monkeypatch.setenv("FAKETIME_TIMESTAMP_FILE", str(file))
+    monkeypatch.setenv("FAKETIME_NO_CACHE", "1")
+    monkeypatch.setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    return set_to
+
+
+@pytest.fixture
+def instance(tmp_path, memory, upstream, clock, monkeypatch):
+    config = Config(
+        state=str(tmp_path / "state"),
+        spool=SpoolSettings(dir=str(memory)),
+        listen=f"127.0.0.1:{free_port()}",
+        control=f"127.0.0.1:{free_port()}",
+        routes={"/": {"url": f"http://127.0.0.1:{upstream}"}},
+    )
+    (tmp_path / "state").mkdir(mode=0o700)
+    with Instance.start(config) as one:
+        monkeypatch.undo()
+        assert one.wait_analyzer()
+        yield one
+
+
+def test_an_hour_forward_and_back_is_said_and_changes_no_order_no_duration_and_no_session(instance, clock):
+    async def steps():
+        for offset_s in (HOUR_S, 0.0):
+            await asyncio.sleep(0.7)
+            clock(offset_s)
+            await asyncio.sleep(1.5)
+
+    began = time.monotonic_ns()
+    done, failed = play(instance, steps, each=100)
+    took_s = (time.monotonic_ns() - began) / 1e9
+    assert not failed
+    assert instance.stop() == 0, instance.stderr.read_text()
+    records = instance.records()
+    assert Counter(r["call"]["id"] for r in records if r["kind"] == "action") == Counter(f"call_{n}" for n in done)
+    ends = [r.get("reason") for r in records if r["kind"] == "session" and r.get("event") == "end"]
+    assert "idle" not in ends  # an hour forward is no hour of idling
+    steps_s = [round(r["clock"]["delta_ms"] / 1000 / HOUR_S) for r in records if r["kind"] == "clock_step"]
+    assert 1 in steps_s
+    assert -1 in steps_s
+    assert steps_s.index(1) < steps_s.index(-1)
+    assert set(steps_s) == {1, -1}
+    assert [r["seq"] for r in records] == sorted(r["seq"] for r in records)
+    monotonic = [r["mono_ns"] for r in records]
+    assert monotonic == sorted(monotonic)
+    assert (monotonic[-1] - monotonic[0]) / 1e9 < took_s + 2 * WAIT_S
+    assert [v.answer for v in verify(Path(instance.config.state) / "audit")] == ["valid"]
