@@ -29,6 +29,7 @@ _SECRET_KEY = re.compile(
     r"|credentials|clientsecret|accesstoken|refreshtoken|sessiontoken|authtoken|bearertoken|apitoken|^token|idtoken)$"
 )
 _PEOPLE_KEYS = frozenset({"decided_by", "declared_by", "approved_by", "by"})
+_ROLES = frozenset({"agent", "admin-api"})  # who said something when it was no person
 _HOME = re.compile(r"(?:/home/|/Users/|[A-Za-z]:\\{1,2}Users\\{1,2})([^/\\\s\"'`:;,$(){}|&<>*?#]+)")
 _SHARED_HOMES = frozenset({"Shared", "Public", "linuxbrew"})
 _SUSPECT_PEOPLE = re2.compile(rb'/home/|/Users/|Users\\\\|"(?:decided_by|declared_by|approved_by|by)":["{]')
@@ -111,7 +112,7 @@ class Scrub:
         key = path[-1] if path else ""
         named = key in _PEOPLE_KEYS or (key == "id" and len(path) > 1 and path[-2] in _PEOPLE_KEYS)
         if named and path[:2] != ARGUMENTS:
-            return self._pseudonym(text)
+            return text if text in _ROLES else self._pseudonym(text)
         if "/home/" not in text and "Users" not in text:
             return text
         edits: list[Edit] = []

@@ -167,6 +167,11 @@ def test_a_disposition_names_its_author_by_pseudonym():
     assert record["disposition"]["by"].startswith("person_k1_")
 
 
+@pytest.mark.parametrize("role", ["agent", "admin-api"])
+def test_who_is_no_person_keeps_its_name(role):
+    assert guarded(records.attestation(statement="x", by=role))["attestation"]["by"] == role
+
+
 def test_sealed_arguments_open_with_the_key_of_their_day_only(tmp_path):
     sealer = Sealer(tmp_path / "seal")
     record = with_mode("sealed", sealer=sealer, today=lambda: "2026-11-30")(action_record("cat letter"))

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from .instance import ENV, ROOT, forget, free_port, of_kind, records_until, running, serving
+from .instance import ENV, ROOT, forget, free_port, of_kind, records, records_until, running, serving
 
 MODEL = """
 import json, sys
@@ -32,13 +32,14 @@ class Model(BaseHTTPRequestHandler):
 ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Model).serve_forever()
 """
 CLIENT = """
-import asyncio, json, sys
+import asyncio, json, os, sys
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+ours = {name: value for name, value in os.environ.items() if name.startswith("ONLOOKER_")}
 kind, where, steps = sys.argv[1], json.loads(sys.argv[2]), json.load(sys.stdin)
 if kind == "stdio":
-    transport = stdio_client(StdioServerParameters(command=where[0], args=where[1:], env=json.loads(sys.argv[3])))
+    transport = stdio_client(StdioServerParameters(command=where[0], args=where[1:], env=json.loads(sys.argv[3]) | ours))
 else:
     transport = streamable_http_client(where)
 async def main():
@@ -262,3 +263,19 @@ def test_where_nothing_runs_it_says_so(place):
     finally:
         forget(place.state)
     assert (wrong, said) == (True, "onlooker is not running")
+
+
+def test_a_server_that_a_command_of_run_starts_finds_the_instance_of_that_run(place):
+    """``run`` has a state and a spool of its own, which nobody could name beforehand."""
+    server = json.dumps([sys.executable, "-m", "proxy", "mcp-server"])
+    client = [sys.executable, "-c", CLIENT, "stdio", server, json.dumps({"PYTHONPATH": str(ROOT)}), "legacy"]
+    argv = [sys.executable, "-m", "proxy", "run", "--quiet", "--config", str(place.config), "--", *client]
+    steps = json.dumps([("declare_objective", NARROW), ("objective_status", {"objective": "agent-of-nobody"})]).encode()
+    made = subprocess.run(argv, check=False, input=steps, capture_output=True, timeout=90, env=ENV)
+    assert made.returncode == 0, made.stderr[-2000:]
+    _, (wrong, said), (_, status) = json.loads(made.stdout)
+    assert (wrong, json.loads(said)["state"]) == (False, "received")
+    assert json.loads(status)["declared"] is None
+    (state,) = (place.state / "runs").iterdir()
+    (told_,) = told(records(state), "session_unknown")
+    assert told_["attestation"]["by"] == "agent"
