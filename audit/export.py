@@ -13,8 +13,10 @@ import tarfile
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import orjson
 
@@ -22,6 +24,7 @@ import audit
 from audit.files import segments
 from audit.notes import parse_note
 from audit.prove import prove
+from audit.references import FilesByHash, Reference, references
 
 SCRIPTS = ("verify.py", "prove.py", "chain.py", "notes.py", "stored.py", "ed25519.py", "verify.sh")
 _CHECK = """#!/bin/sh
@@ -39,7 +42,11 @@ logs/<log>/records.jsonl   the records, byte for byte as they were written
 logs/<log>/proofs.json     for each record the way to the root its checkpoint signs
 logs/<log>/checkpoint      the signed note (C2SP); log.pub.pem is the key: compare it with one you got elsewhere
 logs/<log>/audit/          the whole log, when it was asked for
-policies/ objectives/      the files given along; manifest.json has the SHA-256 of everything here
+policies/ objectives/      the files the records were judged by, and those given along
+references.json            each policy and objective the records name by hash, with its files here; no files: it was not
+                           found any more as it was then. An objective's hash is the SHA-256 of its text; a policy's is
+                           the SHA-256 over the SHA-256 digests of its files' texts, in that order
+manifest.json              the SHA-256 of everything here
 verify/                    what check.sh runs: python3, standard library only (verify.sh: sha256sum and openssl)
 
 Run: sh check.sh
@@ -51,6 +58,7 @@ class Packed:
     records: int
     unproven: int  # after the newest checkpoint: in records-unproven.jsonl, without proof
     logs: int
+    missing: tuple[str, ...] = ()  # policies and objectives the records refer to and no file here matches
 
 
 def export(
@@ -60,15 +68,21 @@ def export(
     *,
     policies: Sequence[Path] = (),
     objectives: Sequence[Path] = (),
+    known: FilesByHash = MappingProxyType({}),
     whole: bool = False,
 ) -> Packed:
-    """``lines``: raw lines of the log in ``folder``. Raises ValueError when the log does not verify, OSError."""
+    """``lines``: raw lines of the log in ``folder``; ``known``: files that go along when a record names their hash.
+
+    Raises ValueError when the log does not verify, OSError.
+    """
     if target.exists():
         raise ValueError(f"{target} exists; an evidence pack is not written over another")
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
         root = Path(temporary) / "pack"
         root.mkdir()
-        packed = _fill(root, folder, lines, whole=whole)
+        chosen = list(lines)
+        packed = _fill(root, folder, chosen, whole=whole)
+        missing = _referred(root, references(chosen, known))
         for name, files in (("policies", policies), ("objectives", objectives)):
             for file in files:
                 (root / name).mkdir(exist_ok=True)
@@ -80,7 +94,7 @@ def export(
                 tar.add(root, arcname=target.name.split(".")[0], filter=_anonymous)
         else:
             shutil.move(root, target)
-    return packed
+    return replace(packed, missing=missing)
 
 
 def _fill(root: Path, folder: Path, lines: Iterable[bytes], *, whole: bool) -> Packed:
@@ -108,6 +122,22 @@ def _fill(root: Path, folder: Path, lines: Iterable[bytes], *, whole: bool) -> P
         if whole:
             _whole_log(folder, log_id, place / "audit")
     return Packed(sum(map(len, by_log.values())), unproven, len(by_log))
+
+
+def _referred(root: Path, found: Sequence[Reference]) -> tuple[str, ...]:
+    """Copy what still is as it was into ``policies/<n>/`` and ``objectives/<n>/``; what is not found."""
+    said: list[dict[str, Any]] = []
+    for number, one in enumerate(found, 1):
+        place = root / {"policy": "policies", "objective": "objectives"}[one.kind] / f"{number:03d}"
+        files: list[str] = []
+        for file in one.files:
+            place.mkdir(parents=True, exist_ok=True)
+            copy = place / (file.name if not (place / file.name).exists() else f"{len(files) + 1}-{file.name}")
+            shutil.copyfile(file, copy)
+            files.append(str(copy.relative_to(root)))
+        said.append({"kind": one.kind, "id": one.id, "hash": one.hash, "files": files})
+    (root / "references.json").write_text(json.dumps(said, indent=1), "utf-8")
+    return tuple(str(one) for one in found if not one.files)
 
 
 def _whole_log(folder: Path, log_id: str, place: Path) -> None:

@@ -22,6 +22,7 @@ from proxy.analyzer.snapshot import Keeper, load_snapshot, resume
 from proxy.analyzer.writer import RecordWriter
 from proxy.inbox import Inbox, inbox_file
 from proxy.metrics import Metrics
+from proxy.places import named
 from proxy.sessions.book import SessionBook
 from proxy.sessions.peer import PeerFinder
 from proxy.settings import Config
@@ -68,7 +69,7 @@ def start(config: Config, judge: Judge) -> Running:
     audit = State(state_dir)
     guard = audit.guard(rules=config.privacy.rules, identities=config.privacy.identities)
     kept = Retention(max_age_s=config.retention.max_age_s, max_bytes=config.retention.max_bytes)
-    log = audit.open_log(guard=guard, after_rotation=housekeeping(kept))
+    log = audit.open_log(guard=lambda record: guard(named(record)), after_rotation=housekeeping(kept))
     metrics, stopping = Metrics(), threading.Event()
     desk = Desk(
         config=config,

@@ -13,6 +13,7 @@ import orjson
 from proxy.cli._options import configuration, fail, state_option
 from proxy.explain.find import find
 from proxy.explain.tell import tell
+from proxy.places import Places
 
 
 @click.command("explain")
@@ -31,5 +32,6 @@ def COMMAND(identity: str, state: str | None, *, as_json: bool) -> None:  # noqa
     if found.record["kind"] != "action":
         click.echo(orjson.dumps(found.record, option=orjson.OPT_INDENT_2).decode())
         return
-    for line in tell(found.record, found.later):
+    places = Places.of_state(found.state) or Places.of_state(folder)
+    for line in tell(found.record, found.later, places):
         click.echo(line)

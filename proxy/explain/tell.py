@@ -6,7 +6,6 @@ In: a record and the later lines about it. Out: lines of plain text. Nothing is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from classifiers.effects import (
@@ -23,19 +22,19 @@ from classifiers.effects import (
     Tag,
     Verb,
 )
-from policies import vocab
 from proxy.cli._table import printable
 from proxy.explain.evidence import text_at, underlined
+from proxy.places import Places, file_of
 
 Record = dict[str, Any]
-_SHIPPED = Path(vocab.__file__).parent  # where onlooker:rules/… lies
 
 
-def tell(record: Record, later: list[Record]) -> Iterator[str]:
+def tell(record: Record, later: list[Record], places: Places | None = None) -> Iterator[str]:
+    """``places``: where the files lie that the record names."""
     yield from _call(record)
     yield from _effects(record)
-    yield from _objective(record)
-    yield from _policies(record)
+    yield from _objective(record, places)
+    yield from _policies(record, places)
     yield from _later(later)
 
 
@@ -72,7 +71,7 @@ def _effects(record: Record) -> Iterator[str]:
         yield f"  note: {printable(note)}"
 
 
-def _objective(record: Record) -> Iterator[str]:
+def _objective(record: Record, places: Places | None) -> Iterator[str]:
     objective = record.get("objective")
     yield ""
     if objective is None:
@@ -85,7 +84,7 @@ def _objective(record: Record) -> Iterator[str]:
         about = "the call" if entry["effect"] is None else f"effect {entry['effect']}"
         why = ", ".join(str(entry[k]) for k in ("reason", "note") if entry.get(k))
         yield f"  {about}: {entry['verdict']}{': ' + printable(why) if why else ''}"
-        yield from _line_at(entry.get("at"))
+        yield from _line_at(entry.get("at"), places)
         yield from _would_change(entry, record)
 
 
@@ -107,7 +106,7 @@ def _would_change(entry: Record, record: Record) -> Iterator[str]:
             pass
 
 
-def _policies(record: Record) -> Iterator[str]:
+def _policies(record: Record, places: Places | None) -> Iterator[str]:
     for policy in record.get("policy") or ():
         yield ""
         error = f": {policy['error']}" if policy.get("error") else ""
@@ -118,23 +117,21 @@ def _policies(record: Record) -> Iterator[str]:
             yield f"  {finding['result']} {finding['rule']} ({finding['severity']}{effects})"
             if finding["message"]:
                 yield f"      {printable(finding['message'])}"
-            yield from _line_at(finding["at"])
+            yield from _line_at(finding["at"], places)
             if finding["unknown"]:
                 yield f"      depends on: {', '.join(finding['unknown'])}"
             if finding["result"] == "match":
                 yield "      quiet with an exception in a policy of yours (reason, approved_by, until)"
 
 
-def _line_at(at: str | None) -> Iterator[str]:
+def _line_at(at: str | None, places: Places | None) -> Iterator[str]:
     """``file:line:col`` and the line itself, when the file is still there."""
     if not at:
         return
-    name, _, place = at.partition(":")
-    line = place.partition(":")[0]
     yield f"      at {at}"
-    path = _SHIPPED / place.partition(":")[0] if name == "onlooker" else Path(name)
-    line = place.split(":")[1] if name == "onlooker" else line
-    if line.isdigit() and path.is_file():
+    name, line, _ = at.rsplit(":", 2) if at.count(":") >= 2 else (at, "", "")
+    path = file_of(name, places)
+    if line.isdigit() and path is not None:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         if 0 < int(line) <= len(lines):
             yield f"         {printable(lines[int(line) - 1].strip())[:160]}"

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from audit.escape import html_block, terminal
 from proxy.inbox import Outbox
+from proxy.places import Places
 from proxy.review.gate import Gate
 from proxy.review.index import Index
 from proxy.review.verification import Verification
@@ -53,6 +54,7 @@ class Site:
     def __init__(self, config: Config, token: str, outbox: Outbox) -> None:
         self.config, self.outbox, self.gate = config, outbox, Gate(token)
         self.folder = Path(config.state) / "review"
+        self.places = Places(config)
         self.templates = templates()
         self.verification = Verification(config.audit_dir)
         self.trial: object | None = None  # the last candidate policy tried (proxy/review/candidate.py)

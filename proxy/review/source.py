@@ -6,22 +6,19 @@ Only YAML files are read: a record is no way to read anything else.
 
 from __future__ import annotations
 
-from pathlib import Path
+from proxy.places import Places, file_of
 
-from policies import vocab
-
-_SHIPPED = Path(vocab.__file__).parent
 MAX_TEXT = 240
 MAX_FILE_BYTES = 1 << 20
 
 
-def source_line(at: str | None) -> str:
+def source_line(at: str | None, places: Places) -> str:
     name, line = _place(at or "")
-    if not line or not name:
+    path = file_of(name, places) if line and name else None
+    if path is None:
         return ""
-    path = _SHIPPED / name.removeprefix("onlooker:") if name.startswith("onlooker:") else Path(name)
     try:
-        if path.suffix not in {".yaml", ".yml"} or path.stat().st_size > MAX_FILE_BYTES:
+        if path.stat().st_size > MAX_FILE_BYTES:
             return ""
         lines = path.read_text("utf-8", "replace").splitlines()
     except (OSError, ValueError):

@@ -19,6 +19,7 @@ from textual.widgets import DataTable, Footer, Header, Input, Label, Static
 
 from audit.escape import terminal
 from proxy.explain.tell import tell
+from proxy.places import Places
 from proxy.review.asked import ASKS, Asked, asked
 from proxy.review.index import Index
 from proxy.review.lines import number_of_id, records_of
@@ -213,7 +214,7 @@ def explained(index: Index, identity: str) -> Iterator[str]:
     later = records_of(
         index, [r["n"] for r in index.rows("SELECT n FROM records WHERE about = ? ORDER BY n", (number,))]
     )
-    yield from tell(record, list(later.values()))
+    yield from tell(record, list(later.values()), Places.of_state(index.audit_dir.parent))
     for said in later.values():
         if said["kind"] == "disposition":
             yield f"marked {said['disposition']['state']}: {said['disposition']['reason']}"

@@ -1,5 +1,6 @@
 """The report says what was flagged, what was not seen and whether the log holds; nothing in it is alive."""
 
+import hashlib
 import html.parser
 import json
 import re
@@ -21,6 +22,7 @@ from audit.state import State
 from classifiers.call import Outcome, ToolResult
 from classifiers.effects import Action, Domain, Effect, Evidence, Surface, Tag, Verb
 from proxy.cli import cli
+from proxy.settings import Config, SpoolSettings
 from tests.audit.build import AROUND, action_record, every_kind, shell_call
 from tests.audit.test_escape import HOSTILE
 
@@ -232,3 +234,92 @@ def test_an_export_never_holds_a_private_key_and_never_overwrites(state, tmp_pat
     shutil.rmtree(pack)
     assert run("export", "--state", state, "--bundle", pack, "--session", "nobody").exit_code == 3
     assert not pack.exists()
+
+
+POLICY = """\
+policy: 1
+id: acme.base
+version: "3"
+extends: [more.yaml]
+rules: []
+"""
+RULES = """\
+policy: 1
+id: acme.more
+rules:
+  - id: fs.delete-anything
+    description: Something is deleted.
+    severity: high
+    match: {effects: [{action: delete}]}
+"""
+OBJECTIVE = """\
+objective: 1
+id: tidy
+statement: Tidy the cache.
+scope:
+  effects: [{domain: filesystem, action: delete, target: ["/srv/shop/cache/**"]}]
+"""
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """A state whose action was judged by files that are still there."""
+    from dataclasses import replace
+
+    from audit import record as records
+    from policies.objectives import load as load_objectives
+    from policies.policy_set import load as load_policies
+    from tests.audit.build import AROUND, shell_action, shell_call, verdicts
+
+    folder, state = tmp_path / "acme", tmp_path / "state"
+    folder.mkdir()
+    state.mkdir()
+    for name, text in (("base.yaml", POLICY), ("more.yaml", RULES), ("tidy.yaml", OBJECTIVE)):
+        (folder / name).write_text(text)
+    config = Config(
+        state=str(state),
+        spool=SpoolSettings(str(tmp_path / "spool")),
+        policies=(str(folder / "base.yaml"),),
+        objectives=(str(folder / "tidy.yaml"),),
+    )
+    (state / "config.json").write_text(config.to_json())
+    (policy,), (objective,) = load_policies(config.policies).policies, load_objectives(config.objectives).by_id.values()
+    assert (policy.state, [f.name for f in policy.files]) == ("active", ["more.yaml", "base.yaml"]), policy.error
+    (judgement,), verdict = verdicts()
+    said = replace(judgement, id=policy.id, hash=policy.hash), replace(verdict, id=objective.id, hash=objective.hash)
+    with State(state).open_log() as log:
+        log.append(records.action(shell_call(), shell_action(), (said[0],), said[1], around=AROUND))
+    return folder, state
+
+
+def test_a_pack_brings_the_policies_and_objectives_its_records_name(judged, tmp_path):
+    _, state = judged
+    done = run("export", "--state", state, "--bundle", tmp_path / "pack", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["missing"]) == (0, [])
+    found = {r["kind"]: r for r in json.loads((tmp_path / "pack" / "references.json").read_text())}
+    copies = {kind: [tmp_path / "pack" / f for f in r["files"]] for kind, r in found.items()}
+    assert [c.read_text() for c in copies["policy"]] == [RULES, POLICY]
+    assert [c.read_text() for c in copies["objective"]] == [OBJECTIVE]
+    digests = b"".join(hashlib.sha256(c.read_bytes()).digest() for c in copies["policy"])
+    assert found["policy"]["hash"] == "sha256:" + hashlib.sha256(digests).hexdigest()
+    assert found["objective"]["hash"] == "sha256:" + hashlib.sha256(copies["objective"][0].read_bytes()).hexdigest()
+    checked = subprocess.run(["sh", tmp_path / "pack" / "check.sh"], check=False, capture_output=True, text=True)
+    assert checked.returncode == 0
+
+
+def test_a_pack_says_what_is_not_there_any_more_as_it_was(judged, tmp_path):
+    folder, state = judged
+    (folder / "tidy.yaml").write_text(OBJECTIVE.replace("Tidy", "Empty"))
+    (folder / "more.yaml").write_text(RULES.replace("high", "low"))
+    done = run("export", "--state", state, "--bundle", tmp_path / "pack")
+    assert done.exit_code == 0
+    assert [line.split("then: ")[1].split()[:2] for line in done.stderr.splitlines()] == [
+        ["policy", "acme.base"],
+        ["objective", "tidy"],
+    ]
+    said = json.loads((tmp_path / "pack" / "references.json").read_text())
+    assert [(r["id"], r["files"]) for r in said] == [("acme.base", []), ("tidy", [])]
+    assert not (tmp_path / "pack" / "policies").exists()
+    (state / "config.json").unlink()
+    shutil.rmtree(tmp_path / "pack")
+    assert run("export", "--state", state, "--bundle", tmp_path / "pack").stderr.count("not in it") == 2

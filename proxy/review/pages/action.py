@@ -9,6 +9,7 @@ import orjson
 
 from audit.chain import line_hash
 from audit.summary import effect_text, severity
+from proxy.places import Places
 from proxy.review.evidence import leaves_of
 from proxy.review.exception import DAYS, exception_yaml
 from proxy.review.index import Index
@@ -40,8 +41,8 @@ def load(site: Site, index: Index, wanted: Wanted) -> dict[str, Any]:
         "effects": [
             e | {"text": effect_text(e), "n": n} for n, e in enumerate(record["classification"].get("effects") or ())
         ],
-        "objective": _objective(record),
-        "findings": _findings(record),
+        "objective": _objective(record, site.places),
+        "findings": _findings(record, site.places),
         "quiet": sum(f["result"] == "no_match_so_far" for p in record.get("policy") or () for f in p["findings"]),
         "outcomes": [r for r in later if r["kind"] == "outcome"],
         "sightings": [r for r in later if r["kind"] == "sighting"],
@@ -68,19 +69,19 @@ def _later(index: Index, number: int) -> list[Record]:
     return [found[n] for n in sorted(found)]
 
 
-def _objective(record: Record) -> dict[str, Any] | None:
+def _objective(record: Record, places: Places) -> dict[str, Any] | None:
     objective = record.get("objective")
     if objective is None:
         return None
-    trail = [t | {"text": source_line(t.get("at"))} for t in objective["trail"]]
+    trail = [t | {"text": source_line(t.get("at"), places)} for t in objective["trail"]]
     return {**objective, "trail": trail}
 
 
-def _findings(record: Record) -> list[dict[str, Any]]:
+def _findings(record: Record, places: Places) -> list[dict[str, Any]]:
     """Every rule that had something to say, matches first, worst first."""
     order = {"critical": 0, "high": 1, "medium": 2, "low": 3, "info": 4}
     found = [
-        f | {"policy": p["id"], "stale": p["stale"], "text": source_line(f["at"])}
+        f | {"policy": p["id"], "stale": p["stale"], "text": source_line(f["at"], places)}
         for p in record.get("policy") or ()
         for f in p["findings"]
         if f["result"] in _SHOWN

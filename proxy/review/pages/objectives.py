@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from proxy.places import Places
 from proxy.review.asked import link
 from proxy.review.index import Index
 from proxy.review.lines import newest_of
@@ -26,14 +27,14 @@ def load(site: Site, index: Index, _wanted: Wanted) -> dict[str, Any]:
     return {
         "title": "Objectives",
         "running": bool(judge),
-        "objectives": [_one(index, name, declared.get(name)) for name in names],
+        "objectives": [_one(index, name, declared.get(name), site.places) for name in names],
         "broken": judge.get("broken_objectives") or {},
         "none": none,
         "none_link": link(objective="none"),
     }
 
 
-def _one(index: Index, name: str, declared: dict[str, Any] | None) -> dict[str, Any]:
+def _one(index: Index, name: str, declared: dict[str, Any] | None, places: Places) -> dict[str, Any]:
     sessions = index.rows(
         "SELECT id, trust, calls, flagged, last FROM sessions WHERE objective = ? ORDER BY last DESC LIMIT 20", (name,)
     )
@@ -46,16 +47,21 @@ def _one(index: Index, name: str, declared: dict[str, Any] | None) -> dict[str, 
         "verdicts": verdicts,
         "sessions": sessions,
         "total": total,
-        "lines": sorted((_line(dict(r)) for r in lines), key=lambda r: (r["number"], r["line"])),
+        "lines": sorted((_line(dict(r), places) for r in lines), key=lambda r: (r["number"], r["line"])),
     }
 
 
-def _line(row: dict[str, Any]) -> dict[str, Any]:
+def _line(row: dict[str, Any], places: Places) -> dict[str, Any]:
     """A scope line with its text, when the file is still there, and its place without the folder."""
     place = row["line"].rpartition("/")[2]
     parts = row["line"].rsplit(":", 2)
     number = int(parts[1]) if len(parts) == 3 and parts[1].isdigit() else 0
-    return row | {"place": place, "number": number, "text": source_line(row["line"]), "file": str(Path(parts[0]).name)}
+    return row | {
+        "place": place,
+        "number": number,
+        "text": source_line(row["line"], places),
+        "file": str(Path(parts[0]).name),
+    }
 
 
 def _judged(index: Index, name: str, verdict: str) -> int:
