@@ -1,10 +1,12 @@
-"""Assembly speed: ``python -m benchmarks.assembly`` prints milliseconds per exchange and MB/s, best of several runs."""
+"""Assembly speed: ``python -m benchmarks.assembly`` prints processor time per exchange and MB/s, best of several runs."""
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import time
+import tracemalloc
 
 from proxy.assembly import ExchangeAssembler
 from proxy.events import CallClosed
@@ -57,22 +59,55 @@ def stream(words, calls):
     return sse(*events)
 
 
-def assemble(request, reply, encoding=""):
-    headers = (("anthropic-version", "2023-06-01"), ("content-type", "application/json"))
-    assembler = ExchangeAssembler(Exchange("x", Head("POST", "/v1/messages", headers=headers)))
-    events = assembler.request_body(request) + assembler.request_end()
-    assembler.response_head(Head(status=200, headers=(*SSE, ("content-encoding", encoding))))
-    for at in range(0, len(reply), PIECE):
-        events += assembler.response_body(reply[at : at + PIECE])
-    return events + assembler.response_end()
+def chat_text(words):
+    """A chat completion of ``words`` text chunks."""
+    said = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "system_fingerprint": "fp"}
+    one = {"index": 0, "delta": {"content": "word "}, "logprobs": None, "finish_reason": None}
+    chunks = [{**said, "choices": [one]}] * words
+    last = {**said, "choices": [{**one, "delta": {}, "finish_reason": "stop"}]}
+    return b"".join(b"data: %s\n\n" % json.dumps(c).encode() for c in [*chunks, last]) + b"data: [DONE]\n\n"
 
 
-def measure(name, request, reply, encoding="", runs=7):
+def responses_text(words):
+    """A Responses reply of ``words`` text deltas."""
+    begun = {"type": "response.created", "response": {"id": "r", "object": "response", "output": []}}
+    delta = {"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "content_index": 0}
+    deltas = [{**delta, "delta": "word ", "logprobs": [], "sequence_number": n} for n in range(words)]
+    return sse(begun, *deltas, {"type": "response.completed", "response": {"id": "r", "output": []}})
+
+
+def gemini_text(words):
+    """A generateContent stream of ``words`` text parts, CRLF as that server sends it."""
+    part = {"candidates": [{"content": {"parts": [{"text": "word " * 4}], "role": "model"}, "index": 0}]}
+    chunks = [{**part, "modelVersion": "m", "responseId": "g"}] * words
+    return b"".join(b"data: %s\r\n\r\n" % json.dumps(c).encode() for c in chunks)
+
+
+def assemble(request, reply, encoding="", path="/v1/messages"):
+    """All events of one exchange; the reply comes in pieces as a relay reads them."""
+    assembler = Fed(request, reply, encoding, path)
+    return assembler.early + assembler.last.response_end()
+
+
+class Fed:
+    """An exchange whose reply has not ended."""
+
+    def __init__(self, request, reply, encoding="", path="/v1/messages"):
+        headers = (("anthropic-version", "2023-06-01"),) if path == "/v1/messages" else ()
+        head = Head("POST", path, headers=(*headers, ("content-type", "application/json")))
+        self.last = ExchangeAssembler(Exchange("x", head))
+        self.early = self.last.request_body(request) + self.last.request_end()
+        self.last.response_head(Head(status=200, headers=(*SSE, ("content-encoding", encoding))))
+        for at in range(0, len(reply), PIECE):
+            self.early += self.last.response_body(reply[at : at + PIECE])
+
+
+def measure(name, request, reply, *, encoding="", runs=7, path="/v1/messages"):
     best = 1e9
     for _ in range(runs):
-        began = time.perf_counter()
-        events = assemble(request, reply, encoding)
-        best = min(best, time.perf_counter() - began)
+        began = time.process_time()
+        events = assemble(request, reply, encoding, path)
+        best = min(best, time.process_time() - began)
     calls = sum(isinstance(e, CallClosed) for e in events)
     size = len(request) + len(reply)
     print(f"{name:46} {size / 1e6:8.3f} MB {best * 1e3:9.2f} ms {size / 1e6 / best:8.1f} MB/s  {calls} calls")
@@ -82,10 +117,54 @@ def main():
     small = b'{"model":"m","max_tokens":1,"messages":[]}'
     measure("1 MiB request, 200 messages, short reply", history(), stream(1, 1))
     measure("200-event stream with one call", small, stream(155, 1))
-    measure("20,000-event stream of text", small, stream(20_000, 0), runs=3)
-    measure("20,000-event stream with 100 calls", small, stream(16_000, 100), runs=3)
+    measure("20,000-event stream of text", small, stream(20_000, 0), runs=25)
+    chat, asked = b'{"model":"m","messages":[]}', b'{"model":"m","input":"x"}'
+    measure("the same, chat completions", chat, chat_text(20_000), runs=25, path="/v1/chat/completions")
+    measure("the same, responses", asked, responses_text(20_000), runs=25, path="/v1/responses")
+    gemini = "/v1beta/models/m:streamGenerateContent"
+    measure("the same, gemini", b'{"contents":[]}', gemini_text(20_000), runs=25, path=gemini)
+    measure("20,000-event stream with 100 calls", small, stream(16_000, 100), runs=7)
     body = stream(20_000, 1)
-    measure("the same in gzip", small, gzip.compress(body), "gzip", runs=3)
+    measure("the same in gzip", small, gzip.compress(body), encoding="gzip", runs=3)
+    remembered()
+
+
+OPEN = 50
+
+
+def kept(make):
+    """KiB held by ``OPEN`` open exchanges, each."""
+    make()  # what is loaded and cached once
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    held = [forgotten(make()) for _ in range(OPEN)]
+    gc.collect()
+    size = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    return size / len(held) / 1024
+
+
+def forgotten(one):
+    """What stays of an exchange when its events and its request have been dealt with."""
+    one.last.forget_request()
+    return one.last
+
+
+def remembered():
+    """Memory of an exchange that is still open, its bytes given and forgotten (the promise: 256 KiB and its open call)."""
+    small, text = b'{"model":"m","max_tokens":1,"messages":[]}', stream(2_000, 0)
+    rows = {
+        "only begun": lambda: Fed(small, b""),
+        "after a stream of 2,000 text events": lambda: Fed(small, text),
+        "after 50 closed calls": lambda: Fed(small, stream(200, 50)),
+        "in a call with 1 KiB of arguments so far": lambda: Fed(small, stream(200, 2)[:-700]),
+        "in an event of 16 KiB that has no end yet": lambda: Fed(small, text + b"data: " + b"x" * (16 << 10)),
+        "after a 1 MiB request of 200 messages": lambda: Fed(history(), text),
+        "a 1 MiB request that has no answer yet": lambda: Fed(history(), b""),
+    }
+    for name, make in rows.items():
+        print(f"{'open exchange, ' + name:58} {kept(make):8.1f} KiB")
 
 
 if __name__ == "__main__":

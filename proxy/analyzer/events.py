@@ -27,6 +27,8 @@ def apply_events(desk: Desk, tracked: Tracked, events: list[Event]) -> None:
             continue
         _apply(desk, tracked, event)
         tracked.applied = tracked.events
+    if tracked.session is not None:  # its prompt was asked where the agent works
+        tracked.assembler.forget_request()
 
 
 def _note(tracked: Tracked, event: Event) -> None:

@@ -26,22 +26,25 @@ HOLD = 8  # frames kept while none of them says whose they are
 
 @dataclass(slots=True)
 class Counted:
-    """What passed, for coverage lines: frames given to a provider, events and bytes skipped unparsed."""
+    """What passed, for coverage lines: frames given to a provider, bytes skipped unparsed."""
 
     frames: int = 0
-    skipped_events: int = 0
     skipped_bytes: int = 0
 
 
 class ExchangeAssembler:
-    """Feed in wire order; ``response_end`` (or ``end``) comes last and once."""
+    """Feed in wire order; ``response_end`` (or ``end``) comes last and once.
 
-    def __init__(self, exchange: Exchange, shared: dict[str, Any] | None = None) -> None:
+    ``parse_all``: pass over nothing. The events are the same; it is what passing over is compared with.
+    """
+
+    def __init__(self, exchange: Exchange, shared: dict[str, Any] | None = None, *, parse_all: bool = False) -> None:
         self.exchange = exchange
         if shared is not None:
             exchange.shared = shared
         self.counted = Counted()
         self._reading = Reading(exchange, self._unread)
+        self._reading.parse_all = parse_all
         self._offer = Offer()
         self._request = BodyReader(exchange, Side.REQUEST)
         self._request_over = False
@@ -134,13 +137,18 @@ class ExchangeAssembler:
         rest = [f for d in self._sockets.values() for f in d.close(clean=clean)]
         if self._response is not None and not self._sockets:
             rest += self._response.close(clean=clean)
-            self.counted.skipped_events, self.counted.skipped_bytes = self._response.skipped
+            self.counted.skipped_bytes = self._response.skipped
         events += self.frames(rest)
         if not self._reading.begun:
             events += self._finish(self._choose(self._held[0] if self._held else None, 1) + self._flush())
         return events + self._finish(self._reading.close(ending) + self._leftovers())
 
     end = response_end
+
+    def forget_request(self) -> None:
+        """The parsed request is let go once its provider has read it: it can be a hundred times the rest."""
+        if self._reading.begun and not self._sockets:
+            self.exchange.request_json = None
 
     def _keep_request(self, frame: Frame) -> None:
         if frame.error is None and (frame.whole or self.exchange.request_json is None):
@@ -173,7 +181,7 @@ class ExchangeAssembler:
     def _choose(self, first: Frame | None, at_least: int) -> list[Event]:
         events = self._reading.choose(first, at_least)
         if self._response is not None:
-            self._response.gate = self._reading.markers
+            self._response.watched = self._reading.watched
         return events
 
     def _flush(self) -> list[Event]:

@@ -6,7 +6,7 @@ The content coding is undone first, then the first bytes settle the framing: lab
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from classifiers.discover import discover
 from proxy.exchange import Exchange, Side
@@ -16,6 +16,7 @@ from proxy.wire.json_body import JsonDecoder, charset_of
 from proxy.wire.sse import SseDecoder
 
 SLICE = 64 << 10
+FIRST, BEGINNING = 512, 8 << 10  # small steps while nobody knows whose frames these are: then fewer are parsed in vain
 _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _JSON_START = re.compile(rb"\s*[{\[]")
 
@@ -34,17 +35,22 @@ class BodyReader:
         self._decoder: Decoder | None = None
         self._start = b""
         self._plain = False
+        self._begun = 0  # plain bytes looked at, up to BEGINNING
         self.size_bytes = 0
         self.problem: str | None = None
-        self.gate: tuple[re.Pattern[bytes], ...] = ()
+        self.watched: Callable[[], tuple[re.Pattern[bytes], ...]] = tuple  # what must not be passed over just now
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """Frames as they are asked for, in slices: what the first say decides how the rest is looked at (``gate``)."""
+        """Frames as they are asked for, in slices: what the first say decides what the rest must be looked at for."""
         self.size_bytes += len(data)
         plain = self._coding.feed(data)
         self.problem = self._coding.problem
-        for at in range(0, len(plain), SLICE):
-            yield from self._read(plain[at : at + SLICE])
+        at = 0
+        while at < len(plain):
+            step = SLICE if self._begun >= BEGINNING or self.watched() else FIRST
+            yield from self._read(plain[at : at + step])
+            at += step
+            self._begun += step
 
     def close(self, *, clean: bool) -> list[Frame]:
         self.problem = self._coding.close()
@@ -60,10 +66,9 @@ class BodyReader:
         self._plain, self._decoder, self._start = True, None, b""
 
     @property
-    def skipped(self) -> tuple[int, int]:
-        """(events, bytes) the gate let pass unparsed."""
-        decoder = self._decoder
-        return (decoder.skipped_events, decoder.skipped_bytes) if isinstance(decoder, _SKIPPING) else (0, 0)
+    def skipped(self) -> int:
+        """Bytes the gate let pass unparsed."""
+        return self._decoder.skipped_bytes if isinstance(self._decoder, _SKIPPING) else 0
 
     @property
     def gated(self) -> bool:
@@ -79,7 +84,7 @@ class BodyReader:
             return []
         if self._decoder is not None:
             if isinstance(self._decoder, SseDecoder):
-                self._decoder.gate = self.gate
+                self._decoder.gate = self.watched()
             return self._decoder.feed(plain)
         self._start += plain
         self._open(self._start, last=False)

@@ -22,6 +22,7 @@ class Reading:
         self._exchange = exchange
         self._unread = unread
         self.provider: Provider | None = None
+        self.parse_all = False
         self._assembly: Assembly | None = None
         self._text: TextReader | None = None
 
@@ -29,12 +30,11 @@ class Reading:
     def begun(self) -> bool:
         return self._assembly is not None
 
-    @property
-    def markers(self) -> tuple[Any, ...]:
-        """What the chosen provider must not miss; empty: everything is parsed for it."""
-        if self._text is not None:
+    def watched(self) -> tuple[Any, ...]:
+        """What the chosen provider must not miss as it stands; empty: everything is parsed for it."""
+        if self._text is not None or self.parse_all or not self.begun:
             return ()
-        return getattr(self.provider, "markers", ()) if self.begun else ()
+        return getattr(self._assembly, "markers", ()) or getattr(self.provider, "markers", ())
 
     def choose(self, first: Frame | None, at_least: int) -> list[Event]:
         """Open the best provider when its rank is ``at_least`` that; its view of the request comes back."""
@@ -62,7 +62,8 @@ class Reading:
 
     def _without_mark(self, frame: Frame) -> bool:
         seen = f"{frame.event}\n{frame.data}".encode("utf-8", "replace")
-        return bool(self.markers) and not any(mark.search(seen) for mark in self.markers)
+        marks = () if self._text is not None else getattr(self.provider, "markers", ())
+        return bool(marks) and not any(mark.search(seen) for mark in marks)
 
     def close(self, ending: Ending) -> list[Event]:
         if not self.begun:

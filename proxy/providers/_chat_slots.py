@@ -50,6 +50,10 @@ class Slots:
         self.choice = choice
         self._slots: list[Slot] = []
 
+    @property
+    def begun(self) -> bool:
+        return bool(self._slots)
+
     def add(self, entry: dict[str, Any], kind: str = "") -> None:
         """One ``tool_calls`` entry of a delta (or of a whole message)."""
         kind = kind or ("custom" if entry.get("type") == "custom" or "custom" in entry else "function")

@@ -198,16 +198,7 @@ class _Provider:
     name = NAME
     dialect_of: str | None = None
     # events without these carry text only
-    markers = patterns(
-        rb"tool",
-        rb"message_start",
-        rb"message_delta",
-        rb"message_stop",
-        rb"content_block_st",
-        rb"input_json",
-        rb"error",
-        rb"\\u",
-    )
+    markers = patterns(rb'"message', rb"content_block_st", rb"input_json", rb'"error"', rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         return claim(fields(exchange.request_json), exchange, first)

@@ -6,6 +6,7 @@ ways that are all handled here; ``groq-chat`` and ``mistral-chat`` are dialects 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -24,6 +25,12 @@ CHOICES_CAP = 128
 _CUT = frozenset({"length", "max_tokens", "content_filter", "error"})
 
 
+TEXT_ONLY = patterns(
+    rb"_call", rb"executed_tools", rb'"error"', rb'"usage"\s*:\s*\{', rb'"finish_reason"\s*:\s*"', rb"\\u"
+)
+WITH_CALLS = (*TEXT_ONLY, *patterns(rb"\[DONE\]"))
+
+
 class ChatAssembly:
     """State of one response body: calls per choice, executed tools already told."""
 
@@ -34,6 +41,11 @@ class ChatAssembly:
         self._results: set[tuple[int, int]] = set()
         self._facts: dict[str, Any] = {}
         self._exchange: Exchange | None = None
+
+    @property
+    def markers(self) -> tuple[re.Pattern[bytes], ...]:
+        """``[DONE]`` ends nothing while no call has begun."""
+        return WITH_CALLS if any(slots.begun for slots in self._choices.values()) else TEXT_ONLY
 
     def request(self, exchange: Exchange) -> Iterable[Event]:
         self._exchange = exchange
@@ -123,17 +135,7 @@ class ChatAssembly:
 class ChatProvider:
     """``host``: names this dialect by where it lives; ``mark``: a key only its bodies carry."""
 
-    markers = patterns(
-        rb"tool",
-        rb"function",
-        rb"executed",
-        rb"error",
-        rb'"usage"\s*:\s*\{',
-        rb'"finish_reason"\s*:\s*"',
-        rb'"message"\s*:',
-        rb"\[DONE\]",
-        rb"\\u",
-    )
+    markers = WITH_CALLS
 
     def __init__(self, name: str, dialect_of: str | None = None, host: str = "", mark: str = "") -> None:
         self.name = name

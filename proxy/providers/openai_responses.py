@@ -18,9 +18,8 @@ NAME = "openai-responses"
 class _Provider:
     name = NAME
     dialect_of: str | None = None
-    markers = patterns(
-        rb"output_item", rb"_call", rb'"response"', rb"_arguments", rb"_input\.", rb"program", rb"error", rb"\\u"
-    )
+    # every growing part of a call has _call in its event's name
+    markers = patterns(rb"output_item", rb"_call", rb'"response"', rb"program", rb'"error"', rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if exchange.websocket:

@@ -28,7 +28,6 @@ class JsonDecoder:
         self._buffer = bytearray()
         self._array: _Elements | None = None
         self._lost = 0
-        self.skipped_events = 0
         self.skipped_bytes = 0
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -59,7 +58,7 @@ class JsonDecoder:
         if not body.strip():
             return []
         if len(body) >= QUIET_FROM and not any(mark in body for mark in MARKS):
-            self.skipped_events, self.skipped_bytes = 1, len(body)
+            self.skipped_bytes = len(body)
             return []
         value, error = parse(_as_utf8(body, self._charset))
         if error == NOT_UTF_8:  # clients put U+FFFD there and go on

@@ -30,7 +30,6 @@ class SseDecoder:
         self._first = True
         self._dropped = 0  # bytes of an event over the cap that are gone already
         self.gate: tuple[re.Pattern[bytes], ...] = ()
-        self.skipped_events = 0
         self.skipped_bytes = 0
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -62,11 +61,12 @@ class SseDecoder:
         """Drop all whole events at once when no pattern is in them; what is left is the start of the next one."""
         buffer = self._buffer
         seen = max(0, self._scanned - 4)
-        ends = [(mark, buffer.rfind(mark, seen)) for mark in (b"\n\n", b"\r\n\r\n")]
-        cut = max((at + len(mark) for mark, at in ends if at >= 0), default=0)
-        if not cut or any(p.search(buffer, 0, cut) for p in self.gate):
+        cut = _last_end(buffer, max(seen, len(buffer) - 4096)) or _last_end(buffer, seen)
+        if not cut:
             return False
-        self.skipped_events += sum(buffer.count(mark, 0, cut) for mark, _ in ends)
+        for pattern in self.gate:
+            if pattern.search(buffer, 0, cut):
+                return False
         self.skipped_bytes += cut
         del buffer[:cut]
         self._scanned = 0
@@ -104,6 +104,12 @@ class SseDecoder:
         if not data:
             return []
         return [_frame(b"\n".join(data), name, self._side, size)]
+
+
+def _last_end(buffer: bytearray, start: int) -> int:
+    """Where the last whole event ends, 0 when none does."""
+    ends = [at + len(mark) for mark in (b"\n\n", b"\r\n\r\n") if (at := buffer.rfind(mark, start)) >= 0]
+    return max(ends, default=0)
 
 
 def _blank_lines(buffer: bytearray, start: int) -> Iterator[tuple[int, int]]:

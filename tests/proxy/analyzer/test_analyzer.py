@@ -178,3 +178,12 @@ def test_a_client_without_ids_is_followed_by_its_history(bench, wire):
     assert one["session"]["id"] == two["session"]["id"]
     assert (two["session"]["source"], two["session"]["strength"], two["session"]["turn"]) == ("history", "inferred", 2)
     assert len(bench.log.of("outcome")) == 1
+
+
+def test_a_request_is_let_go_once_its_answer_has_begun(bench, wire):
+    events = wire.exchange(1, ask(USER), wire.tool("Bash", {"command": "ls"}, "toolu_0000000001"))
+    bench.feed(events[:-2])
+    (tracked,) = bench.analyzer.open.values()
+    assert tracked.exchange.request_json is None
+    bench.feed(events[-2:])
+    assert len(bench.log.of("action")) == 1
