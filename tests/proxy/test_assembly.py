@@ -410,7 +410,7 @@ def test_a_definition_in_another_key_order_has_the_same_hash():
         ([("content-encoding", "rot13")], b"plain", "coding"),
         ([("content-encoding", "gzip")], gzip.compress(CALL)[:-20], "cut_off"),
         ([("content-type", "image/png")], b"\x89PNG", "no_provider"),
-        ([("content-type", "text/event-stream")], CALL + b'data: {"tool":}\n\n', "not_json"),
+        ([("content-type", "text/event-stream")], CALL + b'data: {"tool_calls":}\n\n', "not_json"),
     ],
 )
 def test_a_reason_has_a_label_of_a_closed_list(headers, body, label):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from proxy.assembly import ExchangeAssembler
 from proxy.assembly.case import replay
 from proxy.assembly.folder import exchanges
+from proxy.events import Facts
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 CASES = sorted(p.parent for p in GOLDEN.glob("*/*/response.body") if p.read_bytes()[:6] in (b"data: ", b"event:"))
@@ -38,7 +39,7 @@ def read(case, body, marks, *, parse_all):
         exchange.request_json,
         lambda one, whole: [e for a, b in pairwise(edges) for e in one.response_body(whole[a:b])],
     )
-    return events, assembler.counted.skipped_bytes
+    return [e for e in events if e != Facts({})], assembler.counted.skipped_bytes
 
 
 def events_of(body):
