@@ -27,6 +27,7 @@ _FOR = re.compile(
 _SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE | re.DOTALL)
 _VARIABLE = re.compile(r"%([\w()#$.-]+)(?::~?[^%]*)?%|!([\w()]+)!")
 _NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
+_PRINTS_NOTHING = re.compile(r"@?(?:type\s+nul:?|break|rem\.?|cd\.|copy\s+/y\s+nul)", re.IGNORECASE)
 _SHELLS = frozenset(
     {"cmd", "powershell", "pwsh", "bash", "sh", "python", "cscript", "wscript", "diskpart", "ftp", "sqlcmd"}
 )
@@ -115,7 +116,8 @@ class Batch:
             self.out.hide(OpaqueReason.DYNAMIC_COMMAND, span, text[:120])
             return
         run_program(given, Place(span, self.context, self.depth), self.out)
-        if command.piped and program_name(first) in _SHELLS:
+        fed = command.piped or any(r.kind == "<" and r.path.lower() not in _NULL for r in command.redirects)
+        if fed and program_name(first) in _SHELLS:
             self._piped_into_shell(first, span)
 
     def _piped_into_shell(self, first: str, span: tuple[int, int]) -> None:
@@ -134,6 +136,8 @@ class Batch:
         if redirect.kind == "<":
             effect = Effect(Domain.FILESYSTEM, Verb.READ, path, reversibility=Reversibility.READ_ONLY)
         else:
-            lossy = None if redirect.kind == ">" else False
-            effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy)
+            over = redirect.kind == ">"
+            lossy = True if over and _PRINTS_NOTHING.fullmatch(command.text.strip()) else None if over else False
+            tags = (Tag.OVERWRITE,) if over else ()
+            effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy, tags=tags)
         self.out.put(placed(located(effect, self.context)), (command.start, command.end))

@@ -28,7 +28,7 @@ class GrammarFront:
     def program(self) -> list[ir.Node]:
         """Raises SyntaxError when nothing of the text could be read."""
         nodes = self.block(self.source.root)
-        if self.broken:
+        if self.broken or self.source.root.has_error:  # the root itself may be what the grammar gave up on
             raise SyntaxError("the grammar does not read this text")
         return nodes
 

@@ -43,6 +43,8 @@ def read(text: str, deadline: float | None = None) -> Reading:
     front = _Front(source)
     out = Reading(front.block(source.root))
     out.broken = front.broken
+    if source.root.has_error and not out.broken:  # the root itself, or a part no reader looks into
+        out.broken.append(source.span(source.root))
     return out
 
 
