@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from classifiers.strict_yaml import Mapped, Problem, StrictYamlError, load
 from proxy.ca.hosts import listed_name
+from proxy.relay.chain import DIRECT, chain_of
 from proxy.settings import Config, Forward, Launch, Privacy, Retention, SpoolSettings, host_port, spool_dir_for
 
 ROUTES_FILE = Path(__file__).with_name("routes.yaml")
@@ -91,12 +92,28 @@ def route_spec(name: str, value: Any) -> dict[str, Any]:
     spec = {"url": value} if isinstance(value, str) else _mapping(value)
     strange = next((k for k in spec if k not in _ROUTE_KEYS), None)
     if strange is not None or "url" not in spec:
-        raise WrongValueError(f"route {name!r}; expected a URL, or {{url, agui, ca}}")
+        raise WrongValueError(f"route {name!r}; expected a URL, or {{url, agui, ca, cert, key}}")
     out = {"url": route_url(spec["url"]), "agui": _boolean(spec.get("agui", name == "/"))}
-    return out | ({"ca": _text(spec["ca"])} if "ca" in spec else {})
+    if "key" in spec and "cert" not in spec:
+        raise WrongValueError(f"route {name!r}: a key without its cert")
+    return out | {k: _text(spec[k]) for k in ("ca", "cert", "key") if k in spec}
 
 
-_ROUTE_KEYS = {"url", "agui", "ca"}
+_ROUTE_KEYS = {"url", "agui", "ca", "cert", "key"}
+
+
+def parent_proxy(value: Any) -> str:
+    """``http://host:port`` or ``direct``. Credentials stay out of files and arguments: HTTPS_PROXY may have them."""
+    text = _text(value)
+    if text == DIRECT:
+        return text
+    try:
+        found = chain_of(text)
+    except ValueError as error:
+        raise WrongValueError(str(error)) from None
+    if found.authorization:
+        raise WrongValueError("credentials of a parent proxy belong in the environment's HTTPS_PROXY")
+    return text
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -197,6 +214,8 @@ _KEYS: Mapping[str, Any] = {
     "forward": {"listen": address, "intercept": intercepted},
     "sinks": _sinks,
     "upstream_ca": _text,
+    "upstream_proxy": parent_proxy,
+    "no_proxy": _names,
     "allow_remote": _boolean,
     "mcp_server": _boolean,
     "strip_own_headers": _boolean,
@@ -304,6 +323,8 @@ _PLAIN: Mapping[str, Any] = {
     "tools": {},
     "agents": {},
     "sinks": (),
+    "upstream_proxy": None,
+    "no_proxy": (),
     "allow_remote": False,
     "mcp_server": False,
     "strip_own_headers": False,

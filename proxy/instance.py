@@ -64,6 +64,8 @@ def supervisor_config(config: Config) -> dict[str, Any]:
             "ca_dir": str(config.ca_dir),
             "upstream_ca": config.upstream_ca,
         },
+        "upstream_proxy": config.upstream_proxy,
+        "no_proxy": list(config.no_proxy),
         "workers": config.workers,
         "commands": {
             "analyzer": command("proxy.analyzer", f"@{file}"),

@@ -82,6 +82,8 @@ class Config:
     forward: Forward = field(default_factory=Forward)
     sinks: tuple[Mapping[str, Any], ...] = ()
     upstream_ca: str | None = None  # extra CA bundle for verifying https upstreams; verification is always on
+    upstream_proxy: str | None = None  # a parent proxy, or "direct"; None: what our own HTTPS_PROXY says
+    no_proxy: tuple[str, ...] = ()  # reached without the parent, beside those of NO_PROXY
     allow_remote: bool = False  # a bind that is not loopback was asked for by flag
     mcp_server: bool = False  # agents may ask and declare through `onlooker mcp-server`
     strip_own_headers: bool = False  # X-Onlooker-* are forwarded unchanged unless this is set
@@ -100,7 +102,7 @@ class Config:
         raw["retention"] = Retention(**raw["retention"])
         raw["forward"] = Forward(raw["forward"]["listen"], tuple(raw["forward"]["intercept"]))
         raw["launch"] = None if raw["launch"] is None else Launch(**raw["launch"])
-        for name in ("policies", "trust_keys", "objectives", "sinks", "control_hosts"):
+        for name in ("policies", "trust_keys", "objectives", "sinks", "control_hosts", "no_proxy"):
             raw[name] = tuple(raw[name])
         return cls(**raw)
 

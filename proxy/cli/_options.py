@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from classifiers.strict_yaml import StrictYamlError
-from proxy.config import DEFAULT_STATE, WrongValueError, address, build, intercepted, route_spec
+from proxy.config import DEFAULT_STATE, WrongValueError, address, build, intercepted, parent_proxy, route_spec
 from proxy.settings import Config, Launch
 
 BAD_FILE = 3
@@ -56,6 +56,8 @@ def instance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--workers", type=click.IntRange(1, 256), help="Worker processes of the data plane."),
         click.option("--upstream-ca", metavar="FILE", help="Also trust these CAs of upstreams."),
+        click.option("--upstream-proxy", metavar="URL", help="Reach https upstreams through this proxy, or 'direct'."),
+        click.option("--no-proxy", multiple=True, metavar="PLACE", help="Reach this name or network without it."),
         click.option("--forward", "forward_listen", metavar="HOST:PORT", help="Forward proxy (HTTPS_PROXY) here too."),
         click.option("--intercept", multiple=True, metavar="HOST", help="Look into TLS to HOST, tunnel the rest."),
         click.option("--allow-non-loopback", "allow_remote", is_flag=True, help="Listen where others can reach it."),
@@ -70,6 +72,8 @@ def configuration(file: Path | None, flags: dict[str, Any], launch: Launch | Non
         for name in ("listen", "control"):
             if flags.get(name):
                 address(flags[name])
+        if flags.get("upstream_proxy"):
+            parent_proxy(flags["upstream_proxy"])
         flags["forward"] = _forward(flags)
         config = build(file, flags, launch)
     except WrongValueError as error:

@@ -10,6 +10,7 @@ import ssl
 import time
 from typing import TYPE_CHECKING
 
+from proxy.relay.chain import Chain
 from proxy.relay.client import Client
 from proxy.relay.counters import Slot
 from proxy.relay.dial import CONNECT_S, connect, tls_context
@@ -44,15 +45,16 @@ class Relay:
         *,
         head_s: float = HEAD_S,
         connect_s: float = CONNECT_S,
+        chain: Chain | None = None,
     ) -> None:
         self.loop, self.spool, self.slot, self.key = loop, spool, slot, key
-        self.own, self.head_s, self._connect_s = own, head_s, connect_s
+        self.own, self.head_s, self._connect_s, self._chain = own, head_s, connect_s, chain
         self.tick = Tick(loop, spool)
         self.watch = Watch(loop)
         self.clients: set[Client] = set()
         self.exchange = 0
         self.draining = False
-        self._contexts: dict[str | None, ssl.SSLContext] = {}
+        self._contexts: dict[tuple[str | None, ...], ssl.SSLContext] = {}
         self._dials: set[asyncio.Task[None]] = set()
         self._servers: list[asyncio.AbstractServer] = []
         self._timer = loop.call_later(_LAG_S, self._look)
@@ -168,8 +170,10 @@ class Relay:
     async def _dial(self, client: Client, route: Route) -> None:
         self.slot.upstream_connects += 1
         try:
-            context = self._context(route.ca) if route.tls else None
-            await connect(route, Upstream(client), context, self.own, self._connect_s)
+            context = self._context(route) if route.tls else None
+            chain = self._chain if route.tls or client.blind else None
+            chain = chain if chain is not None and chain.takes(route.host, route.port) else None
+            await connect(route, Upstream(client), context, self.own, self._connect_s, chain=chain)
         except RefusedError as error:
             self.slot.upstream_failures += 1
             client.dialing = None
@@ -181,14 +185,15 @@ class Relay:
             client.refuse("upstream-connect")
             raise
 
-    def _context(self, ca: str | None) -> ssl.SSLContext:
-        context = self._contexts.get(ca)
+    def _context(self, route: Route) -> ssl.SSLContext:
+        key = route.ca, route.cert, route.key
+        context = self._contexts.get(key)
         if context is None:
             try:
-                context = tls_context(ca)
+                context = tls_context(*key)
             except (OSError, ssl.SSLError):
                 raise RefusedError("upstream-tls") from None
-            self._contexts[ca] = context
+            self._contexts[key] = context
         return context
 
     def _look(self) -> None:

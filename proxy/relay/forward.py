@@ -38,7 +38,7 @@ class ForwardRoutes(Routes):
     def __init__(self, specs: Mapping[str, Mapping[str, Any]], ca: str | None, listed: Listed | None) -> None:
         super().__init__({})
         made = [route(name, spec) for name, spec in specs.items()]
-        self._names = {(r.host, r.port): r.name for r in reversed(made)}
+        self._known = {(r.host, r.port): r for r in reversed(made)}
         self._ca = ca
         self._listed = listed  # None: every host may be asked for
         self._kept: OrderedDict[tuple[str, int, bool, bytes], Route] = OrderedDict()
@@ -57,8 +57,9 @@ class ForwardRoutes(Routes):
         key = host, port, tls, authority
         kept = self._kept.get(key)
         if kept is None:
-            name = self._names.get((host, port), NAME)
-            kept = self._kept[key] = Route(name, host, port, tls, authority, b"", self._ca)
+            known = self._known.get((host, port))
+            name, own = (NAME, (None, None)) if known is None else (known.name, (known.cert, known.key))
+            kept = self._kept[key] = Route(name, host, port, tls, authority, b"", self._ca, False, *own)
             if len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return kept

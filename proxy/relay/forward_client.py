@@ -68,6 +68,10 @@ class ForwardClient(Client):
 
     # what the loop (or the TLS layer) calls
 
+    @property
+    def blind(self) -> bool:  # type: ignore[override]  # the plain client's never changes
+        return self.phase == BLIND
+
     def connection_made(self, transport: Any) -> None:
         if self.phase != SHAKING:
             super().connection_made(transport)

@@ -43,6 +43,10 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "upstream-connect": (502, "the upstream refused the connection"),
     "upstream-tls": (502, "the upstream's TLS handshake or certificate failed"),
     "upstream-protocol": (502, "the upstream does not agree to HTTP/1.1"),
+    "upstream-proxy-connect": (502, "the parent proxy of onlooker itself cannot be reached"),
+    "upstream-proxy-refused": (502, "the parent proxy refused to open a tunnel to the upstream"),
+    "upstream-proxy-auth": (502, "the parent proxy asks for a user and password, or refused the ones it got"),
+    "upstream-proxy-answer": (502, "the parent proxy did not answer CONNECT as HTTP/1.x"),
     "upstream-timeout": (504, "the upstream did not accept a connection within 10 s"),
     "response-head": (502, "the upstream's answer is not HTTP/1.x the relay can follow"),
 }

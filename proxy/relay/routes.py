@@ -27,6 +27,8 @@ class Route:
     base: bytes  # path put before the rest; no trailing slash
     ca: str | None = None
     agui: bool = False  # browsers of another origin are normal here
+    cert: str | None = None  # PEM file shown to an upstream that asks who we are
+    key: str | None = None  # its key, when that is in another file
 
     @property
     def upstream(self) -> str:
@@ -47,7 +49,7 @@ class RouteError(ValueError):
 
 
 def route(name: str, spec: Mapping[str, Any]) -> Route:
-    """One configured route: ``{url, ca?, agui?}``."""
+    """One configured route: ``{url, ca?, cert?, key?, agui?}``."""
     url = urlsplit(str(spec.get("url", "")))
     if url.scheme not in _DEFAULT_PORTS or not url.hostname:
         raise RouteError(
@@ -63,7 +65,7 @@ def route(name: str, spec: Mapping[str, Any]) -> Route:
     base = url.path.rstrip("/").encode()
     tls = url.scheme == "https"
     ca, agui = spec.get("ca"), bool(spec.get("agui"))
-    return Route(name, url.hostname, port, tls, authority.encode(), base, ca, agui)
+    return Route(name, url.hostname, port, tls, authority.encode(), base, ca, agui, spec.get("cert"), spec.get("key"))
 
 
 class Routes:

@@ -1,7 +1,7 @@
 """One relay process: configuration in as JSON, listening sockets in as descriptors, until SIGTERM.
 
 Keys of the configuration (all but ``routes`` and ``spool_dir`` optional):
-  routes          {name: {url, ca?, agui?}}; the name "/" is the root route
+  routes          {name: {url, ca?, cert?, key?, agui?}}; the name "/" is the root route
   spool_dir       the spool's root; this relay makes its own directory below it
   spool_cap       bytes of captured, not yet analysed traffic of all relays together (256 MiB)
   key_file        the installation's fingerprint key, made when missing (<spool_dir>/fingerprint.key)
@@ -9,6 +9,8 @@ Keys of the configuration (all but ``routes`` and ``spool_dir`` optional):
   listen_fds      descriptors of listening sockets; or ``listen``: ["127.0.0.1:8790", …] to bind here
   forward_fds     descriptors of a forward proxy's sockets; or ``forward_listen`` as ``listen``
   forward         {intercept: [host, …], ca_dir, upstream_ca, hello_s}: what these look into, with what
+  upstream_proxy  http://host:port of a parent proxy, or "direct"; without it our own HTTPS_PROXY counts
+  no_proxy        [name, .domain, address, network, …] that are reached without it, beside those of NO_PROXY
   own             ["127.0.0.1:8791", …]: more addresses never to connect to (the control plane)
   control_fd      a socket pair's end from the supervisor: it is told "ready" and "draining"; when the supervisor
                   dies, connections stay, and ``orphan_s`` (30) later nobody new is accepted
@@ -25,12 +27,14 @@ import os
 import resource
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 from proxy.folders import private_directory
+from proxy.relay.chain import DIRECT, Chain, chain_of, from_environment
 from proxy.relay.core import DRAIN_S, HEAD_S, Relay
 from proxy.relay.counters import Slot
 from proxy.relay.dial import CONNECT_S
@@ -73,10 +77,22 @@ async def start(config: dict[str, Any], sockets: list[socket.socket], forward: S
     listeners += [ForwardListener(sock, config["routes"], config.get("forward", {})) for sock in forward]
     own = {x.address for x in listeners if x.address} | {address(text) for text in config.get("own", ())}
     head_s, connect_s = float(config.get("head_s", HEAD_S)), float(config.get("connect_s", CONNECT_S))
-    relay = Relay(loop, spool, slot, key, frozenset(own), head_s=head_s, connect_s=connect_s)
+    relay = Relay(loop, spool, slot, key, frozenset(own), head_s=head_s, connect_s=connect_s, chain=_chain(config))
     for listener in listeners:
         await relay.listen(listener)
     return relay
+
+
+def _chain(config: dict[str, Any]) -> Chain | None:
+    said, without = from_environment(os.environ)
+    proxy = config.get("upstream_proxy") or said
+    if proxy is None or proxy == DIRECT:
+        return None
+    try:
+        return chain_of(proxy, (*without, *config.get("no_proxy", ())))
+    except ValueError as error:
+        sys.stderr.write(f"relay: upstreams are reached directly: {error}\n")
+        return None
 
 
 async def _serve(config: dict[str, Any]) -> None:

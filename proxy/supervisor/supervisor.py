@@ -167,6 +167,8 @@ class Supervisor:
             "listen_fds": listening,
             "forward_fds": forward,
             "forward": self.config.get("forward", {}),
+            "upstream_proxy": self.config.get("upstream_proxy"),
+            "no_proxy": self.config.get("no_proxy", []),
             "own": own,
             "control_fd": theirs.fileno(),
             "drain_s": self.config.get("drain_s", DRAIN_S),
