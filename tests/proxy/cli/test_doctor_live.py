@@ -121,10 +121,12 @@ def test_a_stopped_analyzer_is_where_the_probe_waits(tmp_path):
     [
         (None, "the analyzer is silent"),
         ({"at": 0.0}, "the analyzer is silent"),
-        ({"at": time.time() + 60, "log": {"error": "no space left"}}, "cannot be written: no space left"),
-        ({"at": time.time() + 60, "log": {}, "behind_bytes": 7}, "7 bytes behind"),
-        ({"at": time.time() + 60}, "has read everything"),
+        ({"at": "now", "log": {"error": "no space left"}}, "cannot be written: no space left"),
+        ({"at": "now", "log": {}, "behind_bytes": 7}, "7 bytes behind"),
+        ({"at": "now"}, "has read everything"),
     ],
 )
 def test_where_a_probe_waits_is_told_from_the_analyzers_last_word(status, said):
+    if status and status["at"] == "now":  # when the test runs, not when it was collected
+        status = {**status, "at": time.time()}
     assert said in last_seen(status)
