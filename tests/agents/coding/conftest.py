@@ -49,6 +49,8 @@ class Agents:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.work = folder / "home" / "work"
+        self.onlooker: list[str] = []  # more flags of ``onlooker run``
+        self.more: list[str] = []  # more arguments of the agent
 
     def run(self, name: str, *, through: bool, allowed: bool = True, script: tuple[dict[str, str], ...] = ()) -> Run:
         """``script``: steps instead of the probe, in a checkout of ``checkout``'s making, under an objective for it."""
@@ -84,6 +86,7 @@ class Agents:
         work.mkdir(parents=True)
         objective = checkout(work, self.folder) if scripted else None
         command, more = getattr(self, name)(home, url, allowed)
+        command = [*command, *self.more]
         environment = {
             "HOME": str(home),
             "PATH": f"{program.parent}:/usr/local/bin:/usr/bin:/bin",
@@ -92,7 +95,7 @@ class Agents:
         }
         if state is not None:
             file = ["--config", str(home / "onlooker.yaml")] if (home / "onlooker.yaml").exists() else []
-            file += ["--objective", str(objective)] if objective else []
+            file += [*self.onlooker, *(["--objective", str(objective)] if objective else [])]
             command = [sys.executable, "-m", "proxy", "run", *file, "--state", str(state), "--", *command]
             environment |= {"PYTHONPATH": str(ROOT)}
         return subprocess.run(
