@@ -38,7 +38,7 @@ test-agents: $(STAMP)
 	$(BIN)/pip install -q --disable-pip-version-check --group agents --group sdks
 	$(PYTHON) -m venv $(PYTHON_AGENTS)/aider && $(PYTHON_AGENTS)/aider/bin/pip install -q --disable-pip-version-check aider-chat
 	-python3.12 -m venv $(PYTHON_AGENTS)/openhands && $(PYTHON_AGENTS)/openhands/bin/pip install -q --disable-pip-version-check openhands-sdk openhands-tools
-	$(BIN)/pytest tests/agents tests/e2e -m agents -p no:xdist --timeout 600
+	$(BIN)/pytest tests/agents tests/e2e tests/proxy/cli/test_forward_agents.py -m agents -p no:xdist --timeout 600
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

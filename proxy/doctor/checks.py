@@ -10,7 +10,6 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,6 +18,8 @@ from policies.objectives import load as load_objectives
 from policies.trust import load as load_policies
 from proxy.config import built_in_routes
 from proxy.control.counters import running
+from proxy.doctor.authority import authority
+from proxy.doctor.check import Check
 from proxy.folders import private_folder
 from proxy.settings import Config, host_port
 from proxy.status import alive, read_pids
@@ -29,15 +30,16 @@ LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC).timestamp()  # a clock before this c
 NEEDED_SHM_BYTES = 64 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    name: str
-    state: str  # ok | note | bad
-    said: str
-
-
 def run_checks(config: Config, *, offline: bool = False) -> list[Check]:
-    steps: list[Callable[[Config], Iterator[Check]]] = [_state, _spool, _ports, _clock, _policies, _objectives]
+    steps: list[Callable[[Config], Iterator[Check]]] = [
+        _state,
+        _spool,
+        _ports,
+        _clock,
+        _policies,
+        _objectives,
+        authority,
+    ]
     found = [check for step in steps for check in step(config)]
     return found if offline else [*found, *_upstreams(config)]
 
@@ -76,8 +78,11 @@ def _spool(config: Config) -> Iterator[Check]:
 
 def _ports(config: Config) -> Iterator[Check]:
     here = running(Path(config.state)) if alive(read_pids(config.pids_file).get("supervisor")) else {}
-    ours = {*(here.get("listen") or []), here.get("control")}
-    for name, address in (("listen", config.listen), ("control", config.control)):
+    ours = {*(here.get("listen") or []), here.get("control"), *(here.get("forward") or [])}
+    wanted = {"listen": config.listen, "control": config.control, "forward": config.forward.listen}
+    for name, address in wanted.items():
+        if address is None:
+            continue
         if address in ours:
             yield Check(name, "ok", f"{address} is ours, running")
             continue

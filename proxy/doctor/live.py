@@ -18,7 +18,7 @@ from typing import Any
 from audit.tail import last_records
 from proxy.config import built_in_routes
 from proxy.control.counters import running
-from proxy.doctor.checks import Check
+from proxy.doctor.check import Check
 from proxy.relay.refusals import REFUSALS
 from proxy.settings import Config, host_port
 from proxy.status import alive, is_fresh, read_pids, read_status, status_file

@@ -1,4 +1,93 @@
-"""One request each through the forward proxy, by clients people use: what the environment says is all they are told."""
+"""An https model and the clients that ask it through a forward proxy: what the environment says is all they are told."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from proxy.ca import authority
+from proxy.ca.leaf import Mint
+from proxy.instance import read_records
+
+from .instance import ENV
+
+CALL = {
+    "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
+    "content": [{"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "rm -rf /srv/data"}}],
+    "usage": {"input_tokens": 1, "output_tokens": 1},
+}  # fmt: skip
+ASK = {
+    "model": "m",
+    "max_tokens": 1,
+    "messages": [{"role": "user", "content": "x"}],
+    "tools": [{"name": "bash", "input_schema": {"type": "object"}}],
+}
+
+
+class Model(threading.Thread):
+    """An https upstream that answers each request with one tool call."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        made = authority.issue(["localhost"])
+        self.context = Mint(made).context("localhost")
+        self.ca = folder / "upstream.pem"
+        self.ca.write_bytes(authority.pem(made.certificate))
+        self.sock = socket.create_server(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.sock.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.one, args=(client,), daemon=True).start()
+
+    def one(self, raw):
+        body = json.dumps(CALL).encode()
+        try:
+            with self.context.wrap_socket(raw, server_side=True) as sock:
+                while True:
+                    head = b""
+                    while b"\r\n\r\n" not in head:
+                        data = sock.recv(65536)
+                        if not data:
+                            return
+                        head += data
+                    size = int(head.lower().partition(b"content-length:")[2].split(b"\r")[0] or 0)
+                    rest = head.partition(b"\r\n\r\n")[2]
+                    while len(rest) < size:
+                        rest += sock.recv(65536)
+                    sock.sendall(
+                        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+                        + body
+                    )
+        except OSError:
+            pass
+
+
+def recorded(state, kind, count=1):
+    deadline = time.monotonic() + 20
+    while True:
+        found = [r for r in read_records(state) if r["kind"] == kind]
+        if len(found) >= count:
+            return found
+        assert time.monotonic() < deadline, [r["kind"] for r in read_records(state)]
+        time.sleep(0.05)
+
+
+def client_environment(ready, state):
+    """As ``onlooker env --forward`` gives it, but also for localhost: that is where the model listens here."""
+    argv = [sys.executable, "-m", "proxy", "env", "--state", str(state), "--forward", "--json"]
+    given = json.loads(subprocess.run(argv, env=ENV, stdout=subprocess.PIPE, check=True).stdout)["variables"]
+    assert given["HTTPS_PROXY"] == f"http://{ready['forward']}"
+    kept = {k: v for k, v in ENV.items() if not k.lower().endswith("_proxy")}
+    return {**kept, **given, "NO_PROXY": "", "no_proxy": ""}
+
 
 CURL = ["curl", "-sS", "--fail", "-X", "POST", "-H", "Content-Type: application/json", "-d", "@{body}", "{url}"]
 
@@ -69,4 +158,23 @@ func main() {
 	text, _ := io.ReadAll(got.Body)
 	fmt.Println(string(text))
 }
+"""
+
+UNDICI = """
+import { fetch as theirs, EnvHttpProxyAgent, setGlobalDispatcher } from "undici";
+import { readFileSync } from "node:fs";
+setGlobalDispatcher(new EnvHttpProxyAgent());
+const ask = process.argv[4] === "built-in" ? fetch : theirs;
+const got = await ask(process.argv[2], {method: "POST", headers: {"Content-Type": "application/json"}, body: readFileSync(process.argv[3])});
+if (!got.ok) throw new Error(got.status + await got.text());
+console.log(await got.text());
+"""
+
+AXIOS = """
+import axios from "axios";
+import { HttpsProxyAgent } from "https-proxy-agent";
+import { readFileSync } from "node:fs";
+const more = process.argv[4] === "agent" ? {proxy: false, httpsAgent: new HttpsProxyAgent(process.env.HTTPS_PROXY)} : {};
+const got = await axios.post(process.argv[2], readFileSync(process.argv[3]), {headers: {"Content-Type": "application/json"}, responseType: "text", transformResponse: [x => x], ...more});
+console.log(got.data);
 """

@@ -6,8 +6,6 @@ import socket
 import ssl
 import subprocess
 import sys
-import threading
-import time
 
 import pytest
 
@@ -15,65 +13,8 @@ from proxy.ca import authority
 from proxy.instance import read_records
 
 from . import forward_clients
+from .forward_clients import ASK, CALL, Model, client_environment, recorded
 from .instance import ENV, forget, serving
-
-CALL = {
-    "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
-    "content": [{"type": "tool_use", "id": "toolu_1", "name": "bash", "input": {"command": "rm -rf /srv/data"}}],
-    "usage": {"input_tokens": 1, "output_tokens": 1},
-}  # fmt: skip
-ASK = {
-    "model": "m",
-    "max_tokens": 1,
-    "messages": [{"role": "user", "content": "x"}],
-    "tools": [{"name": "bash", "input_schema": {"type": "object"}}],
-}
-
-
-class Model(threading.Thread):
-    """An https upstream that answers each request with one tool call."""
-
-    def __init__(self, folder):
-        super().__init__(daemon=True)
-        made = authority.issue(["localhost"])
-        from proxy.ca.leaf import Mint
-
-        self.context = Mint(made).context("localhost")
-        self.ca = folder / "upstream.pem"
-        self.ca.write_bytes(authority.pem(made.certificate))
-        self.sock = socket.create_server(("127.0.0.1", 0))
-        self.port = self.sock.getsockname()[1]
-        self.start()
-
-    def run(self):
-        while True:
-            try:
-                client, _ = self.sock.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.one, args=(client,), daemon=True).start()
-
-    def one(self, raw):
-        body = json.dumps(CALL).encode()
-        try:
-            with self.context.wrap_socket(raw, server_side=True) as sock:
-                while True:
-                    head = b""
-                    while b"\r\n\r\n" not in head:
-                        data = sock.recv(65536)
-                        if not data:
-                            return
-                        head += data
-                    size = int(head.lower().partition(b"content-length:")[2].split(b"\r")[0] or 0)
-                    rest = head.partition(b"\r\n\r\n")[2]
-                    while len(rest) < size:
-                        rest += sock.recv(65536)
-                    sock.sendall(
-                        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
-                        + body
-                    )
-        except OSError:
-            pass
 
 
 @pytest.fixture(scope="module")
@@ -111,16 +52,6 @@ def ask(proxy, model, trust):
     return got
 
 
-def recorded(state, kind, count=1):
-    deadline = time.monotonic() + 20
-    while True:
-        found = [r for r in read_records(state) if r["kind"] == kind]
-        if len(found) >= count:
-            return found
-        assert time.monotonic() < deadline, [r["kind"] for r in read_records(state)]
-        time.sleep(0.05)
-
-
 def test_a_call_inside_an_intercepted_connection_is_an_action(forwarding, model):
     ready, state = forwarding
     assert b"toolu_1" in ask(ready["forward"], model, state / "ca" / "ca.pem")
@@ -143,15 +74,6 @@ def test_a_tunnel_is_an_opaque_flow_and_nothing_else(tmp_path, model):
 
 
 # clients
-
-
-def client_environment(ready, state):
-    """As ``onlooker env --forward`` gives it, but also for localhost: that is where the model listens here."""
-    argv = [sys.executable, "-m", "proxy", "env", "--state", str(state), "--forward", "--json"]
-    given = json.loads(subprocess.run(argv, env=ENV, stdout=subprocess.PIPE, check=True).stdout)["variables"]
-    assert given["HTTPS_PROXY"] == f"http://{ready['forward']}"
-    kept = {k: v for k, v in ENV.items() if not k.lower().endswith("_proxy")}
-    return {**kept, **given, "NO_PROXY": "", "no_proxy": ""}
 
 
 def commands(tmp_path, url, body, ready, state):
