@@ -69,9 +69,17 @@ class _Revisions(dict[str, int]):
 
 
 def remember(trust: Trust, bundle: Bundle | None) -> None:
-    """This revision is in force. OSError when that cannot be kept: an old one could come back after a restart."""
+    """This revision is in force. OSError when that cannot be kept: an old one could come back after a restart.
+
+    One that nobody signed does not count: anybody could keep a signed bundle out by a high number.
+    """
     revisions = trust.revisions
-    if bundle is None or not isinstance(revisions, _Revisions) or revisions.get(bundle.id) >= bundle.revision:
+    if (
+        bundle is None
+        or bundle.signed_by is None
+        or not isinstance(revisions, _Revisions)
+        or revisions.get(bundle.id) >= bundle.revision
+    ):
         return
     revisions[bundle.id] = bundle.revision
     private_folder(revisions.file.parent)

@@ -76,7 +76,7 @@ class InForce:
         if made[0].again is not None:
             self._again[source] = made[0].again
         try:
-            remember(self._trust, bundle)
+            remember(self._trust, bundle if made[0].compiled is not None else None)
         except (OSError, BundleError) as error:
             made = tuple(replace(p, error=f"{source}: its revision cannot be kept: {error}", stale=True) for p in made)
         self._taken_in[source] = [f for p in made for f in p.files if not _inside(f, source)]

@@ -165,6 +165,26 @@ def test_a_newer_revision_takes_over_and_is_remembered_over_a_restart(place):
     assert "revision 4 is older than 5" in asked(place.judge())[0][2]
 
 
+def test_a_revision_that_was_never_in_force_does_not_keep_the_one_before_it_out(place):
+    judge = place.judge()
+    judge.poll()
+    _broken(place)
+    judge.poll()
+    place.write(RULE)
+    sign(place.bundle, "acme.rules", 3, KEY)
+    assert kinds(judge.poll()) == ["policy_loaded"]
+    assert asked(judge) == FOUND
+
+
+def test_a_high_number_nobody_signed_keeps_no_signed_bundle_out(tmp_path):
+    place = Place(tmp_path, "")
+    sign(place.bundle, "acme.rules", 1000, KEY)
+    _unsigned(place)
+    assert asked(place.judge()) == FOUND
+    sign(place.bundle, "acme.rules", 4, KEY)
+    assert asked(place.judge()) == FOUND
+
+
 def test_a_bundle_that_runs_out_stays_and_says_so(place):
     sign(place.bundle, "acme.rules", 3, KEY, not_after="2026-11-30T13:00:00Z")
     judge = place.judge()
