@@ -23,7 +23,8 @@ _STYLE = """
 @media(prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--soft:#9198a1;--line:#3d444d;--card:#151b23;
 --mark:#5a4a00;--critical:#ff7b88;--high:#ff8182;--medium:#e3b341;--low:#79c0ff;--info:#9198a1;--ok:#56d364}}
 *{box-sizing:border-box}body{margin:0 auto;max-width:72rem;padding:1.5rem;background:var(--bg);color:var(--fg);
-font:15px/1.5 system-ui,sans-serif}h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}
+font:15px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}table{overflow-wrap:normal}
+h1{font-size:1.5rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}
 .soft{color:var(--soft)}.tiles{display:flex;flex-wrap:wrap;gap:.75rem;margin:1rem 0}
 .tile{border:1px solid var(--line);background:var(--card);border-radius:.5rem;padding:.5rem 1rem;min-width:7rem}
 .tile b{display:block;font-size:1.35rem}.critical{color:var(--critical)}.high{color:var(--high)}
@@ -34,10 +35,11 @@ pre,code{font:13px/1.45 ui-monospace,monospace}pre{white-space:pre-wrap;overflow
 border:1px solid var(--line);border-radius:.35rem;padding:.5rem;margin:.35rem 0}
 mark{background:var(--mark);color:inherit}
 table{border-collapse:collapse;width:100%;table-layout:auto}th,td{text-align:left;vertical-align:top;
-border-bottom:1px solid var(--line);padding:.3rem .5rem;overflow-wrap:anywhere}th{color:var(--soft);font-weight:600}
+border-bottom:1px solid var(--line);padding:.3rem .5rem}td.w{overflow-wrap:anywhere;min-width:6rem}
+td:not(.w) code{white-space:nowrap}th{color:var(--soft);font-weight:600}
 td.n{text-align:right;font-variant-numeric:tabular-nums}.nowrap{white-space:nowrap}
-@media print{body{max-width:none;padding:0;font-size:11px}details{break-inside:avoid}
-details:not([open])>:not(summary){display:block}h2{break-after:avoid}}
+@media print{body{max-width:none;padding:0;font-size:11px}pre,tr,.tile{break-inside:avoid}
+summary{break-after:avoid}details:not([open])>:not(summary){display:block}h2{break-after:avoid}}
 """
 
 
@@ -193,7 +195,11 @@ def _timeline(report: Report) -> str:
     return f"<h2>Everything, in order</h2>{_table(('time', 'kind', 'severity', 'what', 'reported'), rows)}"
 
 
+_FREE = frozenset({"effect", "tool", "what"})  # one word of any length is broken anywhere
+
+
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     top = "".join(f"<th>{h}</th>" for h in head) if any(head) else ""
-    body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows)
+    cell = ["<td class=w>" if h in _FREE else "<td>" for h in head]
+    body = "".join("<tr>" + "".join(f"{c}{v}</td>" for c, v in zip(cell, row, strict=True)) + "</tr>" for row in rows)
     return f"<table>{f'<tr>{top}</tr>' if top else ''}{body}</table>"
