@@ -62,4 +62,6 @@ def _create(path: Path) -> bytes:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(fd, "wb") as file:
         file.write(raw)
+        file.flush()
+        os.fsync(file.fileno())  # what is signed from now on needs it after a power loss too
     return raw

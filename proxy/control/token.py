@@ -13,8 +13,13 @@ def ensure_token(path: Path) -> str:
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError:
-        return path.read_text(encoding="ascii").strip()
+        if token := path.read_text(encoding="ascii").strip():
+            return token
+        path.unlink()  # made as the machine went down: an empty token would let anybody in
+        return ensure_token(path)
     token = secrets.token_urlsafe(32)
     with os.fdopen(fd, "w") as file:
         file.write(token + "\n")
+        file.flush()
+        os.fsync(file.fileno())
     return token

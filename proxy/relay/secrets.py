@@ -30,6 +30,8 @@ def install_key(path: Path) -> bytes:
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "wb") as out:
             out.write(os.urandom(_KEY_BYTES))
+            out.flush()
+            os.fsync(out.fileno())  # an empty key after a power loss would keep every relay from starting
         try:
             path.hardlink_to(draft)
         except FileExistsError:

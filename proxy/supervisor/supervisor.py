@@ -6,6 +6,7 @@ is replaced before it has finished, so the listening sockets always have somebod
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -263,7 +264,7 @@ class Supervisor:
         self._stop(analyzer, ANALYZER_S)
         self._stop([p for p in self.others if p.role == "control"], 5.0)
         for name in ("pids.json", "running.json"):
-            (self.state / name).unlink(missing_ok=True)
+            _remove(self.state / name)
         os.close(self._lock)
         return self._left_over(analyzer)
 
@@ -271,7 +272,7 @@ class Supervisor:
         """0 when all that was captured is recorded; else 4 and a sentence: the spool keeps it for the next start."""
         if not any(p.process and p.process.returncode for p in analyzer):
             return 0
-        sys.stderr.write(
+        _say(
             "onlooker: the analyzer could not record all that was captured (a full disk? too little time?): "
             f"the rest waits in {self.root}; the next start with this state records it\n"
         )
@@ -334,7 +335,21 @@ def _replace(path: Path, value: object) -> None:
             json.dump(value, out)
         beside.replace(path)
     except OSError as error:
-        sys.stderr.write(f"onlooker: {path}: {error.strerror}\n")
+        _say(f"onlooker: {path}: {error.strerror}\n")
+
+
+def _say(text: str) -> None:
+    """To standard error; that may be a file on the very disk that failed."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text)
+
+
+def _remove(path: Path) -> None:
+    """A disk that became read-only keeps the file; who reads it finds that nothing runs there."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _say(f"onlooker: {path}: {error.strerror}\n")
 
 
 def _catches(pid: int | None, number: int) -> bool:

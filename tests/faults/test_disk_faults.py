@@ -125,3 +125,86 @@ def test_an_instance_stopped_on_a_full_filesystem_says_so_and_the_next_start_rec
     count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
     assert count == Counter(f"call_{n}" for n in done)
     assert [v.answer for v in verify(disk / "state" / "audit")] == ["valid"]
+
+
+def test_a_slow_filesystem_under_the_log_holds_no_request(instance, disk):
+    """Slow: it stands still for a quarter of a second, again and again."""
+
+    async def slow():
+        for _ in range(8):
+            assert tool("fsfreeze", "-f", str(disk))
+            await asyncio.sleep(0.25)
+            assert tool("fsfreeze", "-u", str(disk))
+            await asyncio.sleep(0.05)
+
+    done, failed = play(instance, slow)
+    assert not failed
+    assert len(done) == 240
+    assert instance.stop() == 0
+    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
+    assert count == Counter(f"call_{n}" for n in done)
+
+
+def abort(place):
+    """What ext4 does when the device under it fails: the filesystem is read-only at once, whoever has files open."""
+    return tool("mount", "-o", "remount,abort", str(place))
+
+
+def test_a_filesystem_that_becomes_read_only_under_the_log_holds_no_request_and_the_next_start_records_the_rest(
+    instance, disk, tmp_path
+):
+    async def protect():
+        await asyncio.sleep(0.3)
+        assert abort(disk)
+
+    done, failed = play(instance, protect)
+    assert not failed
+    later, failed = play(instance, nothing, each=20, first=100)
+    assert not failed
+    assert instance.stop() == 4
+    assert tool("umount", str(disk))
+    assert tool("mount", "-o", "loop", str(tmp_path / "image"), str(disk))
+    with Instance.start(instance.config) as again:
+        assert again.wait_analyzer()
+        assert again.stop() == 0
+    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
+    assert set(count) == {f"call_{n}" for n in (*done, *later)}
+    assert set(count.values()) == {1}
+
+
+async def nothing():
+    pass
+
+
+@pytest.mark.parametrize("act", ["read-only", "slow"])
+def test_a_spool_on_a_disk_that_fails_costs_captures_and_no_request(disk, upstream, tmp_path, act):
+    """Where no memory-backed filesystem exists. A frozen disk holds the tick until it thaws; nothing fails."""
+    (disk / "state").mkdir(mode=0o700)
+    config = Config(
+        state=str(tmp_path / "state"),
+        spool=SpoolSettings(dir=str(disk / "state" / "spool")),
+        listen=f"127.0.0.1:{free_port()}",
+        control=f"127.0.0.1:{free_port()}",
+        routes={"/": {"url": f"http://127.0.0.1:{upstream}"}},
+    )
+    (tmp_path / "state").mkdir(mode=0o700)
+
+    async def during():
+        await asyncio.sleep(0.3)
+        if act == "read-only":
+            assert abort(disk)
+            return
+        for _ in range(4):
+            assert tool("fsfreeze", "-f", str(disk))
+            await asyncio.sleep(0.25)
+            assert tool("fsfreeze", "-u", str(disk))
+
+    with Instance.start(config) as one:
+        assert one.wait_analyzer()
+        done, failed = play(one, during)
+        assert not failed
+        assert len(done) == 240
+        if act == "slow":
+            assert one.stop() == 0
+            count = Counter(r["call"]["id"] for r in one.records() if r["kind"] == "action")
+            assert count == Counter(f"call_{n}" for n in done)

@@ -58,12 +58,12 @@ async def ask(port, numbers, done, failed):
     writer.close()
 
 
-def play(instance, during, clients=4, each=60):
+def play(instance, during, clients=4, each=60, first=0):
     port = int(instance.listen.rpartition(":")[2])
     done, failed = [], []
 
     async def main():
-        asks = [ask(port, [c * 1000 + n for n in range(each)], done, failed) for c in range(clients)]
+        asks = [ask(port, [c * 1000 + first + n for n in range(each)], done, failed) for c in range(clients)]
         await asyncio.wait_for(asyncio.gather(during(), *asks), WAIT_S)
 
     asyncio.run(main())

@@ -155,6 +155,13 @@ def test_the_token_is_made_once_and_only_its_owner_reads_it(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_an_empty_token_file_lets_nobody_in_and_is_made_anew(tmp_path):
+    path = tmp_path / "control.token"
+    path.touch(mode=0o600)
+    assert len(ensure_token(path)) > 40
+    assert ensure_token(path) == ensure_token(path)
+
+
 def test_unknown_paths_need_the_token_before_they_are_not_found(tmp_path):
     assert ask(config_in(tmp_path), "GET", "/nothing")[0] == 401
     assert ask(config_in(tmp_path), "GET", "/nothing", headers=BEARER)[0] == 404
