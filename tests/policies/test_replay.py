@@ -2,14 +2,12 @@
 
 import gzip
 import json
-from datetime import UTC, datetime
 
 import pytest
 import zstandard
 from click.testing import CliRunner
 
 from classifiers.effects import Effect
-from policies.candidate import try_candidate
 from policies.policy_set import load
 from policies.replay import fails, replay
 from policies.stored import actions, subject_of_record
@@ -167,41 +165,3 @@ def test_several_processes_say_what_one_says(files):
     one, two = (json.loads(CliRunner().invoke(COMMAND, [*args, "--jobs", n]).output) for n in ("1", "2"))
     assert one == two
     assert one["actions"] == 205
-
-
-NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-
-
-def held(records=None):
-    return ((r, r["id"]) for r in (RECORDS if records is None else records))
-
-
-def test_a_candidate_is_tried_on_records_in_hand_as_the_command_would_on_files(files):
-    active = load([files / "old.yaml"]).policies[0]
-    made = try_candidate(NEW, active, held(), NOW)
-    whole = replay(held(), active, load([files / "new.yaml"]).policies[0])
-    assert made.diff.to_json()["differences"] == whole.to_json()["differences"] != []
-    assert (made.failing, made.cut, made.to_json()["diff"]["actions"]) == ((), False, len(RECORDS))
-    assert try_candidate(NEW, active, held(), NOW).to_json() == made.to_json()
-    assert try_candidate(OLD, active, held(), NOW).diff.sorted_rows() == []
-    assert try_candidate(NEW, None, held(), NOW).diff.old is None
-
-
-def test_a_candidate_with_mistakes_is_not_tried_and_says_where_they_are():
-    made = try_candidate(NEW.replace("effects", "efects", 1), None, held(), NOW, name="new.yaml")
-    assert made.diff is None
-    (problem,) = [p for p in made.to_json()["problems"] if p["level"] == "error"]
-    assert (problem["name"], problem["line"], problem["col"]) == ("new.yaml", 6, 13)
-    assert "did you mean 'effects'?" in problem["what"]
-    assert try_candidate("x" * ((1 << 20) + 1), None, held(), NOW).found[0].what == "over 1048576 characters"
-
-
-def test_a_candidate_says_which_of_its_own_tests_fail_and_that_records_were_left_out():
-    failing = NEW.replace(
-        "/srv/prod/**}]}",
-        "/srv/prod/**}]}\n    tests: [{action: {effects: ['read filesystem:/srv/a']}, expect: match}]",
-    )
-    other = {"kind": "outcome", "id": "log:9"}
-    made = try_candidate(failing, None, held([other, *RECORDS]), NOW, most=2)
-    assert len(made.failing) == 1
-    assert (made.cut, made.diff.actions, made.diff.bad_lines) == (True, 2, [])
