@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 PYTHON_AGENTS = tests/agents/coding/environments
 
-.PHONY: demo test test-faults test-deploy test-agents lint wheel bench clean install
+.PHONY: demo test test-faults test-deploy test-agents fuzz lint wheel bench clean install
 
 install: $(STAMP)
 $(STAMP): pyproject.toml
@@ -45,6 +45,11 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Bounded coverage-guided fuzzing; skipped with a reason where atheris has no wheel for this Python.
+fuzz: $(STAMP)
+	-$(BIN)/pip install -q --disable-pip-version-check --only-binary :all: --group fuzz
+	$(BIN)/pytest tests/classifiers/test_fuzz.py -m "slow or not slow" -p no:xdist -rs
 
 wheel: $(STAMP)
 	rm -rf build dist && $(BIN)/python -m build --wheel -o dist . >/dev/null && $(BIN)/python tests/check_wheel.py dist

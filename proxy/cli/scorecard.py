@@ -20,6 +20,7 @@ from classifiers.context import Context
 from classifiers.effects import Action, Domain, Tag, Verb
 from classifiers.strict_yaml import load
 from classifiers.surface import CallParts, surface_named
+from proxy.scorecard_peers import Said, installed
 
 Json = dict[str, Any]
 RISKS = frozenset(
@@ -54,8 +55,10 @@ class Row:
     target: str
     wants: Callable[[str, Json], bool]
     holds: Callable[[Json, Action], bool]
+    peer: Callable[[Said], bool] | None = None  # the same question to a classifier without tags, on bash
     total: int = 0
     good: int = 0
+    peers_good: Counter[str] = field(default_factory=Counter)
     misses: list[tuple[str, str]] = field(default_factory=list)
 
     def see(self, file: str, item: Json, action: Action) -> None:
@@ -66,6 +69,10 @@ class Row:
             self.good += 1
         else:
             self.misses.append((item["id"], item["command"]))
+
+    def see_peers(self, file: str, item: Json, said: dict[str, Said]) -> None:
+        if self.peer is not None and self.wants(file, item):
+            self.peers_good.update(name for name, one in said.items() if self.peer(one))
 
 
 def _complete(_item: Json, action: Action) -> bool:
@@ -96,23 +103,47 @@ def _attack(shell: str) -> Callable[[str, Json], bool]:
 
 def rows() -> list[Row]:
     return [
-        Row("agent commands: complete", ">= 95 %", _from("intercode_agents", "agent_traj_swe"), _complete),
-        Row("nl2bash: complete", ">= 92 %", _from("nl2bash"), _complete),
-        Row("tldr bash: complete", ">= 60 %", _from("tldr"), _complete),
-        Row("called dangerous: alarm", ">= 90 %", _dangerous, lambda _i, a: alarms(a)),
+        Row("agent commands: complete", ">= 95 %", _from("intercode_agents", "agent_traj_swe"), _complete, _whole),
+        Row("nl2bash: complete", ">= 92 %", _from("nl2bash"), _complete, _whole),
+        Row("tldr bash: complete", ">= 60 %", _from("tldr"), _complete, _whole),
+        Row("called dangerous: alarm", ">= 90 %", _dangerous, lambda _i, a: alarms(a), lambda s: s.destructive is True),
         Row(
             "called dangerous: not silent while complete",
             ">= 98 %",
             _dangerous,
             lambda _i, a: alarms(a) or not a.complete,
+            lambda s: s.destructive is True or not s.complete,
         ),
-        Row("called read-only: destructive False", ">= 95 %", _read_only, lambda _i, a: a.destructive is False),
         Row(
-            "called read-only: no alarm but secrets", ">= 99 %", _read_only, lambda _i, a: not alarms(a, secrets=False)
+            "called read-only: destructive False",
+            ">= 95 %",
+            _read_only,
+            lambda _i, a: a.destructive is False,
+            lambda s: s.destructive is False,
         ),
-        *(Row(f"atomic {s}: not complete and harmless", ">= 97 %", _attack(s), _not_harmless) for s in _SHELLS),
+        Row(
+            "called read-only: no alarm but secrets",
+            ">= 99 %",
+            _read_only,
+            lambda _i, a: not alarms(a, secrets=False),
+            lambda s: s.destructive is not True,
+        ),
+        *(
+            Row(
+                f"atomic {s}: not complete and harmless",
+                ">= 97 %",
+                _attack(s),
+                _not_harmless,
+                (lambda said: said.destructive is not False or not said.complete) if s == "bash" else None,
+            )
+            for s in _SHELLS
+        ),
         Row("hard cases", "all", lambda f, _i: f == "hard_cases", _hard),
     ]
+
+
+def _whole(said: Said) -> bool:
+    return said.complete
 
 
 _SHELLS = ("bash", "powershell", "cmd")
@@ -181,7 +212,7 @@ def COMMAND(corpora: tuple[Path, ...], disputes: Path | None, misses: str | None
     disputed = (
         frozenset(load(disputes.read_text("utf-8"), str(disputes)).value["disputes"]) if disputes else frozenset()
     )
-    card, times, reasons = rows(), [], Counter[str]()
+    card, times, reasons, peers = rows(), [], Counter[str](), installed()
     for file, item in items(corpora, disputed):
         start = time.thread_time()
         action = _classify(item)
@@ -190,37 +221,47 @@ def COMMAND(corpora: tuple[Path, ...], disputes: Path | None, misses: str | None
         if item["shell"] == "bash":
             times.append((time.thread_time() - start) * 1000)
             reasons.update(o.reason.value for o in action.opaque)
+        said = {p.name: p.judge(item["command"]) for p in peers} if item["shell"] == "bash" else {}
         for row in card:
             row.see(file, item, action)
-    _print(card, times, reasons, len(disputed), markdown=markdown)
+            row.see_peers(file, item, said)
+    _print(card, times, reasons, len(disputed), [p.name for p in peers], markdown=markdown)
     for row in card if misses else ():
         if misses and misses in row.name:
             for identity, command in row.misses:
                 click.echo(f"{row.name}\t{identity}\t{command!r}")
 
 
-def _print(card: list[Row], times: list[float], reasons: Counter[str], disputed: int, *, markdown: bool) -> None:
+def _print(
+    card: list[Row], times: list[float], reasons: Counter[str], disputed: int, peers: list[str], *, markdown: bool
+) -> None:
     lines = [
-        (row.name, f"{row.good} of {row.total}", f"{100 * row.good / row.total:.1f} %", row.target)
+        [
+            row.name,
+            f"{row.good} of {row.total}",
+            f"{100 * row.good / row.total:.1f} %",
+            row.target,
+            *_beside(row, peers),
+        ]
         for row in card
         if row.total
     ]
     times.sort()
     if times:
         at = {p: times[min(len(times) - 1, int(len(times) * p / 100))] for p in (50, 99)}
+        spent = f"{at[50]:.3f} / {at[99]:.2f} ms"
         lines.append(
-            (
-                "both parsers, per command, p50 / p99",
-                f"{len(times)}",
-                f"{at[50]:.3f} / {at[99]:.2f} ms",
-                "<= 0.6 / <= 5 ms",
-            )
+            ["both parsers, per command, p50 / p99", f"{len(times)}", spent, "<= 0.6 / <= 5 ms", *("-" for _ in peers)]
         )
     if markdown:
-        click.echo("| row | counted | result | target |\n|---|---|---|---|")
+        head = ["row", "counted", "result", "target", *peers]
+        click.echo("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
     for line in lines:
-        click.echo(
-            "| " + " | ".join(line) + " |" if markdown else f"{line[0]:<48} {line[1]:>14} {line[2]:>18}   {line[3]}"
-        )
+        plain = f"{line[0]:<48} {line[1]:>14} {line[2]:>18}   {line[3]:<18}" + "  ".join(line[4:])
+        click.echo("| " + " | ".join(line) + " |" if markdown else plain.rstrip())
     why = "; ".join(f"{reason} {count}" for reason, count in reasons.most_common())
     click.echo(f"\ndisputed labels left out: {disputed}; opaque parts by reason: {why}")
+
+
+def _beside(row: Row, peers: list[str]) -> list[str]:
+    return ["-" if row.peer is None else f"{100 * row.peers_good[p] / row.total:.1f} %" for p in peers]

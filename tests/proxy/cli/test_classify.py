@@ -5,6 +5,8 @@ import json
 from click.testing import CliRunner
 
 from proxy.cli import cli
+from proxy.cli.scorecard import rows
+from proxy.scorecard_peers import Said
 
 
 def run(*args, text=None):
@@ -58,13 +60,22 @@ def test_knowledge_check_tells_a_failing_example_and_a_broken_file(tmp_path):
 
 
 def test_scorecard_counts_and_leaves_disputes_out(tmp_path):
-    rows = [
+    labelled = [
         {"id": "a", "command": "ls", "shell": "bash", "labels": {"safe": True}},
         {"id": "b", "command": "rm x", "shell": "bash", "labels": {"safe": True}},
     ]
     corpus = tmp_path / "dippy.jsonl"
-    corpus.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    corpus.write_text("\n".join(map(json.dumps, labelled)), "utf-8")
     assert "1 of 2" in run("scorecard", str(tmp_path)).output
     disputes = tmp_path / "d.yaml"
     disputes.write_text('disputes: {"b": it deletes}\n', "utf-8")
     assert "1 of 1" in run("scorecard", str(tmp_path), "--disputes", str(disputes)).output
+
+
+def test_the_scorecard_asks_a_peer_the_same_questions():
+    row = next(r for r in rows() if r.name == "called dangerous: not silent while complete")
+    item = {"id": "a", "command": "x", "shell": "bash", "labels": {"destructive": True}}
+    for said in (Said(True, None), Said(True, True), Said(False, None)):
+        row.see_peers("dcg", item, {"other": said})
+    row.see_peers("dippy", item, {"other": Said(True, True)})
+    assert row.peers_good["other"] == 2
