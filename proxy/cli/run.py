@@ -109,8 +109,6 @@ def _pointing(config: Config, profile: Mapping[str, Any], segment: str | None, a
     authority.create(config.ca_dir, config.forward.intercept, RUN_DAYS)
     after.callback(authority.delete, config.ca_dir)
     trust.bundle(config.ca_dir, os.environ)
-    if before := forwarding.replaced(os.environ):
-        click.echo(f"onlooker: {before} is not used: connections go out directly", err=True)
     return Pointing(variables=forwarding.variables(config.forward.listen, config.ca_dir, os.environ, segment))
 
 

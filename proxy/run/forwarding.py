@@ -27,9 +27,3 @@ def variables(
     out = {n: url for name in _PROXIES for n in (name, name.lower())}
     out |= {"NO_PROXY": direct, "no_proxy": direct, "NODE_USE_ENV_PROXY": "1"}
     return out | (trust.variables(folder) if trusted else {})
-
-
-def replaced(environment: Mapping[str, str]) -> str | None:
-    """A proxy the program was to use and now does not, "NAME=value", or None."""
-    names = (n for name in _PROXIES for n in (name, name.lower()))
-    return next((f"{n}={environment[n]}" for n in names if environment.get(n)), None)

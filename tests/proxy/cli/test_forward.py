@@ -1,7 +1,9 @@
 """A whole instance as a forward proxy: what is looked into becomes actions, what is not becomes an opaque flow."""
 
 import json
+import os
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -71,6 +73,15 @@ def test_a_tunnel_is_an_opaque_flow_and_nothing_else(tmp_path, model):
     assert flow["flow"]["reason"] == "not_listed"
     assert flow["flow"]["bytes_out"] > len(json.dumps(CALL))
     assert not [r for r in read_records(state) if r["kind"] in {"action", "unread", "gap", "analysis_failed"}]
+
+
+def test_a_killed_relay_is_replaced_on_the_same_address_with_the_same_authority(forwarding, model):
+    ready, state = forwarding
+    ask(ready["forward"], model, state / "ca" / "ca.pem")
+    pids = json.loads((state / "pids.json").read_text())
+    os.kill(pids["relays"][0], signal.SIGKILL)
+    assert b"toolu_1" in ask(ready["forward"], model, state / "ca" / "ca.pem")  # waits in the socket's backlog
+    assert len(recorded(state, "action", 2)) == 2
 
 
 # clients

@@ -26,11 +26,3 @@ def test_the_objective_is_the_user_name():
 
 def test_without_an_authority_nothing_is_said_about_trust():
     assert "SSL_CERT_FILE" not in forwarding.variables("p:1", CA, {}, trusted=False)
-
-
-def test_a_proxy_that_is_replaced_is_named():
-    assert (
-        forwarding.replaced({"https_proxy": "http://corporate.example:3128"})
-        == "https_proxy=http://corporate.example:3128"
-    )
-    assert forwarding.replaced({}) is None
