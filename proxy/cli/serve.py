@@ -14,6 +14,7 @@ import orjson
 
 from proxy.cli._broken import broken_files
 from proxy.cli._options import configuration, fail, instance_options
+from proxy.doctor.authority import authority
 from proxy.instance import clear_memory, supervisor_config
 from proxy.supervisor import run
 from proxy.supervisor.supervisor import Running
@@ -40,6 +41,9 @@ def COMMAND(file: Path | None, **flags: Any) -> None:  # noqa: N802 - the name d
         fail(f"{error.filename or config.state}: {error.strerror}", 3)
     for broken in broken_files(config):  # traffic flows all the same; every record says what was not in force
         click.echo(f"onlooker: {broken}; serving without it until the file is right", err=True)
+    for check in authority(config) if config.forward.listen else ():
+        if check.state != "ok":  # it forwards all the same; what stays unread is a record
+            click.echo(f"onlooker: local authority: {check.said}", err=True)
     code = run(given, _say)
     if code == 0:
         clear_memory(config)

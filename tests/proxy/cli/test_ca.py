@@ -93,3 +93,43 @@ def test_a_damaged_key_is_said_and_show_exits_3(ca, tmp_path):
     ca("create")
     (tmp_path / "state" / "ca" / "ca.key").chmod(0o644)
     assert "others may read the key" in ca("show", code=3)
+
+
+def programs(folder, **scripts):
+    """A PATH of stand-ins for a store's own programs; each appends how it was called to ``called``."""
+    folder.mkdir()
+    for name, code in scripts.items():
+        (folder / name).write_text(f'#!/bin/sh\necho "{name} $*" >> {folder}/called\nexit {code}\n')
+        (folder / name).chmod(0o755)
+    return {"PATH": str(folder)}
+
+
+def test_apply_runs_the_commands_of_a_store_in_order(ca, tmp_path):
+    ca("create")
+    given = programs(tmp_path / "bin", trust=0)
+    result = CliRunner().invoke(
+        COMMAND, ["trust", "--state", str(tmp_path / "state"), "--system", "arch", "--apply"], env=given
+    )
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "bin" / "called").read_text() == f"trust anchor {tmp_path}/state/ca/ca.pem\n"
+
+
+def test_apply_stops_at_the_first_command_that_fails_and_says_which(ca, tmp_path):
+    ca("create")
+    given = programs(tmp_path / "bin", **{"cp": 1, "update-ca-certificates": 0})
+    result = CliRunner().invoke(
+        COMMAND, ["trust", "--state", str(tmp_path / "state"), "--system", "debian", "--apply"], env=given
+    )
+    assert result.exit_code == 4
+    assert "ended with 1" in result.output
+    assert "update-ca-certificates" not in (tmp_path / "bin" / "called").read_text()
+
+
+def test_apply_says_which_program_is_not_here(ca, tmp_path):
+    ca("create")
+    given = programs(tmp_path / "bin")
+    result = CliRunner().invoke(
+        COMMAND, ["trust", "--state", str(tmp_path / "state"), "--system", "nss", "--apply"], env=given
+    )
+    assert result.exit_code == 4
+    assert "certutil: No such file or directory" in result.output
