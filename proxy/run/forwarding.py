@@ -20,7 +20,8 @@ def variables(
     proxy: str, folder: Path, environment: Mapping[str, str], segment: str | None = None, *, trusted: bool = True
 ) -> dict[str, str]:
     """``proxy``: host:port. ``segment``: ``<objective>.<nonce>``, the user name. ``trusted``: there is an authority."""
-    url = f"http://{segment}@{proxy}" if segment else f"http://{proxy}"
+    # the password says nothing, but Python's urllib sends no user name without one
+    url = f"http://{segment}:-@{proxy}" if segment else f"http://{proxy}"
     before = environment.get("NO_PROXY") or environment.get("no_proxy") or ""
     kept = [n for n in (part.strip() for part in before.split(",")) if n]
     direct = ",".join(dict.fromkeys((*kept, *LOCAL)))

@@ -16,7 +16,7 @@ from proxy.instance import read_records
 
 from . import forward_clients
 from .forward_clients import ASK, CALL, Model, client_environment, recorded
-from .instance import ENV, forget, serving
+from .instance import ENV, ROOT, forget, serving
 
 
 @pytest.fixture(scope="module")
@@ -124,12 +124,15 @@ def test_run_forward_needs_no_set_up_and_leaves_no_key(tmp_path, model):
     script = "import os; os.environ['no_proxy'] = os.environ['NO_PROXY'] = ''" + forward_clients.PYTHON["urllib"]
     command = [sys.executable, "-c", script, f"https://localhost:{model.port}/v1/messages", str(body)]
     argv = [sys.executable, "-m", "proxy", "run", "--config", str(config), "--state", str(tmp_path / "state")]
-    argv += ["--forward", "--intercept", "localhost", "--", *command]
+    objective = ROOT / "proxy" / "demo" / "objective.yaml"  # its id travels as the proxy's user name
+    argv += ["--objective", str(objective), "--forward", "--intercept", "localhost", "--", *command]
     kept = {k: v for k, v in ENV.items() if not k.lower().endswith("_proxy")}
     done = subprocess.run(argv, env=kept, check=False, capture_output=True, text=True, timeout=90)
     assert (done.returncode, json.loads(done.stdout)) == (0, CALL), done.stderr
     (state,) = (tmp_path / "state" / "runs").iterdir()
-    assert [r["call"]["name"] for r in read_records(state) if r["kind"] == "action"] == ["bash"]
+    (action,) = [r for r in read_records(state) if r["kind"] == "action"]
+    assert action["call"]["name"] == "bash"
+    assert action["objective"]["id"] == "upgrade-django"
     assert not (state / "ca").exists()
     forget(state)
 

@@ -21,7 +21,7 @@ def test_exceptions_that_were_there_are_kept_once():
 
 
 def test_the_objective_is_the_user_name():
-    assert forwarding.variables("p:1", CA, {}, "review.ab12")["HTTPS_PROXY"] == "http://review.ab12@p:1"
+    assert forwarding.variables("p:1", CA, {}, "review.ab12")["HTTPS_PROXY"] == "http://review.ab12:-@p:1"
 
 
 def test_without_an_authority_nothing_is_said_about_trust():
