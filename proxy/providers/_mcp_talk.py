@@ -38,7 +38,9 @@ def _asked(state: McpState, method: str, params: dict[str, Any], ident: Any, sid
     yield from _facts(method, params)
     if not is_id(ident):
         notice = _NOTICES.get(method)
-        if notice is not None:
+        if method in KINDS:  # not allowed, and a server may carry it out all the same
+            yield _call(state, method, params, None, side)
+        elif notice is not None:
             yield from notice(state, params, side)
         return
     waiting: told.Waiting = {"method": method, "id": ident}

@@ -60,6 +60,8 @@ class A2aExchange:
     def frame(self, frame: Frame) -> Iterator[Event]:
         if frame.side is Side.REQUEST or not isinstance(frame.data, dict) or self._over or self._call is None:
             return
+        if "jsonrpc" in frame.data and frame.data.get("id") not in (None, self._call[0]):
+            return  # somebody else's answer
         error = frame.data.get("error")
         told = fields(frame.data.get("result", frame.data))
         told = next((fields(told[key]) for key in ("task", "message", "statusUpdate") if key in told), told)
