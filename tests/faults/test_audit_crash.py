@@ -7,11 +7,14 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from audit.checkpoint import load_signer
 from audit.cursor import Cursor, read_batch
+from audit.files import segments
 from audit.read import records
 from audit.segment import LogUnwritableError
 from audit.verify import verify
@@ -54,6 +57,27 @@ def test_each_record_is_there_once_after_a_hundred_kills(tmp_path):
     assert report.records > 500
     recovered = [r["recovery"] for r in records(tmp_path) if r["kind"] == "recovered"]
     assert recovered  # a kill right after a checkpoint leaves a clean end and is no recovery
+
+
+@pytest.mark.timeout(120)
+def test_each_record_is_there_once_after_an_end_at_every_step_between_two_writes(tmp_path):
+    """126 ends: before, in the middle of and after each of the first writes of a life, checkpoints and headers among them."""
+    script = CHILD.with_name("audit_crash_places.py")
+    command = [sys.executable, str(script), str(tmp_path), "126"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    said = [int(x) for x in done.stdout.split()]
+    assert said == sorted(set(said))
+    open_log(tmp_path, signer=load_signer(tmp_path / "keys" / "log.pem")).close()
+    found = numbers(tmp_path)
+    assert found == list(range(len(found)))
+    assert set(said) <= set(found)
+    (report,) = verify(tmp_path / "audit")
+    assert (report.answer, len({s.number for s in segments(tmp_path / "audit")}) > 5) == ("valid", True), report
+    torn = [r["recovery"]["torn_bytes"] for r in records(tmp_path) if r["kind"] == "recovered"]
+    assert sum(t > 0 for t in torn) >= 40
+    last = [a["kind"] for a, b in pairwise(records(tmp_path)) if b["kind"] == "recovered"]
+    assert {"action", "segment", "recovered"} <= set(last)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small disk needs root")
