@@ -2,9 +2,16 @@
 
 import asyncio
 import json
+import os
 import re
+import signal
 
+import httpx
 import pytest
+from click.testing import CliRunner
+
+from proxy.cli import cli
+from tests.audit.otlp_receiver import Received, serve_http, stop
 
 from .conftest import free_port
 from .test_mixed_faults import Served
@@ -79,12 +86,17 @@ async def ask(port, number, *, command="ls", query="", header="X: y", messages=(
     writer.close()
 
 
-async def plant(port, secrets):
+async def plant_credentials(port, secrets):
+    """Where they stand beside the body: these must not even reach the spool."""
     number = 0
     for header in HEADERS:
         await ask(port, number := number + 1, header=header.format(s=secrets.next()))
     for query in QUERIES:
         await ask(port, number := number + 1, query=f"&{query}={secrets.next()}")
+    return number
+
+
+async def plant(port, secrets, number):
     for command in COMMANDS:
         await ask(port, number := number + 1, command=command.format(s=secrets.next()))
     for result in RESULTS:
@@ -96,25 +108,79 @@ async def plant(port, secrets):
     return number
 
 
-def test_no_secret_of_live_traffic_is_in_any_file_or_line(tmp_path):
-    port, secrets = free_port(), Secrets()
+def bytes_below(*places):
+    return {p: p.read_bytes() for place in places for p in place.rglob("*") if p.is_file()}
+
+
+def said_by_commands(state, folder):
+    """What a person gets to see of the log, and what leaves it as a file."""
+    sessions = run_command("audit", "sessions", "--state", state, "--json")
+    names = {json.loads(line)["session"] for line in sessions.splitlines()}
+    out = [
+        sessions,
+        run_command("audit", "query", "--state", state, "--json"),
+        run_command("audit", "tail", "--state", state),
+    ]
+    for n, name in enumerate(names):
+        out.append(run_command("audit", "report", name, "--state", state))
+        run_command("audit", "report", name, "--state", state, "--html", "-o", folder / f"report-{n}.html")
+        out.append(run_command("audit", "show", name, "--state", state))
+    for line in out[1].splitlines():
+        record = json.loads(line)
+        if record["kind"] == "action":
+            out.append(run_command("explain", record["id"], "--state", state))
+    run_command("audit", "export", "--state", state, "--bundle", folder / "pack", "--whole")
+    assert len(names) >= 1
+    return "\n".join(out)
+
+
+def run_command(*words):
+    done = CliRunner().invoke(cli, [str(w) for w in words])
+    assert done.exit_code in {0, 1}, (words, done.output)
+    return done.stdout + done.stderr
+
+
+def test_no_secret_of_live_traffic_is_in_any_file_line_sink_report_or_export(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")  # each process then says more, and with the values it works on
+    port, secrets, received = free_port(), Secrets(), Received()
+    receiver = serve_http(received)
+    config = tmp_path / "onlooker.yaml"
+    endpoint = f"http://127.0.0.1:{receiver.server_address[1]}"
+    config.write_text(
+        "onlooker: 1\nsinks:\n"
+        f"  - otlp: {{endpoint: '{endpoint}', arguments: true, metrics_s: 0.5}}\n"
+        f"  - ocsf: {{folder: '{tmp_path / 'ocsf'}'}}\n"
+        "  - stdout: {style: json}\n"
+    )
     kept = {}
 
     async def main():
         server = await asyncio.start_server(upstream, "127.0.0.1", port)
-        served = kept["served"] = await asyncio.to_thread(Served, tmp_path, port)
-        await plant(served.port, secrets)
+        served = kept["served"] = await asyncio.to_thread(Served, tmp_path, port, "--config", str(config))
+        analyzer = served.pids()["analyzer"]
+        os.kill(analyzer, signal.SIGSTOP)  # nothing leaves the spool while it is looked at
+        number = await plant_credentials(served.port, secrets)
+        kept["spool"] = await asyncio.to_thread(bytes_below, served.spool)
+        os.kill(analyzer, signal.SIGCONT)
+        await plant(served.port, secrets, number)
         await asyncio.sleep(1.5)
-        kept["text"] = await asyncio.to_thread(
-            lambda: b"".join(p.read_bytes() for p in served.spool.parent.glob(f"{served.spool.name}.inbox/*"))
-        )
+        kept["inbox"] = await asyncio.to_thread(bytes_below, served.spool.with_name(f"{served.spool.name}.inbox"))
+        kept["metrics"] = httpx.get(f"http://127.0.0.1:{served.control}/metrics", timeout=5).content
         assert await asyncio.to_thread(served.stop) == 0
         server.close()
 
     asyncio.run(main())
+    stop(receiver)
     served = kept["served"]
     assert len(secrets.made) >= 30
-    everything = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} | {"inbox": kept["text"]}
+    text = said_by_commands(served.state, tmp_path)
+    everything = bytes_below(tmp_path) | kept["inbox"] | kept["spool"]
+    everything |= {"metrics": kept["metrics"], "commands": text.encode()}
+    everything |= {signal: str(getattr(received, signal)).encode() for signal in ("logs", "traces", "metrics")}
+    assert sum(b"POST /v1/chat" in data for data in kept["spool"].values()) > 0
+    everything["reports"] = b"".join(p.read_bytes() for p in tmp_path.glob("report-*.html"))
+    for place in ("logs", "traces", "commands", "reports"):
+        assert b"REDACTED_" in everything[place], place
     assert any(b'"kind":"action"' in data and b"REDACTED_" in data for data in everything.values())
     leaks = [(s, str(p)) for s in secrets.made for p, data in everything.items() if s.encode() in data]
     assert not leaks

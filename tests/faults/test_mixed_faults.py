@@ -46,7 +46,8 @@ MALFORMED = (
 class Served:
     """``onlooker serve`` on a state, as an operator starts it."""
 
-    def __init__(self, tmp_path, upstream):
+    def __init__(self, tmp_path, upstream, *more):
+        self.more = more
         self.state, self.log = tmp_path / "state", tmp_path / "serve.log"
         self.port, self.control = free_port(), free_port()
         self.spool = Path(spool_dir_for(str(self.state))[0])
@@ -57,7 +58,7 @@ class Served:
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "proxy", "serve", "--state", str(self.state), "--route", f"/=http://127.0.0.1:{self.upstream}",
-                 "--listen", f"127.0.0.1:{self.port}", "--control", f"127.0.0.1:{self.control}", "--workers", "2"],
+                 "--listen", f"127.0.0.1:{self.port}", "--control", f"127.0.0.1:{self.control}", "--workers", "2", *self.more],
                 stdout=log, stderr=log,
             )  # fmt: skip
         wait_for(lambda: self.pids().get("supervisor") == self.process.pid, "serve")
