@@ -78,7 +78,7 @@ def _one_of(found: dict[str, object]) -> dict[str, object]:
 def _scalar(kind: str, wire: int, raw: int | bytes, depth: int) -> object:
     if kind in _VARINT and isinstance(raw, int):
         return _VARINT[kind](raw)
-    if wire != 2 or not isinstance(raw, bytes):
+    if wire != 2 or not isinstance(raw, bytes) or kind in _VARINT:
         raise NotProtobufError(f"wire type {wire} where {kind} was expected")
     if kind == "str":
         try:

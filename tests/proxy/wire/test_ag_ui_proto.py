@@ -100,6 +100,14 @@ def test_a_deeply_nested_value_is_an_error_and_not_a_crash():
     assert "nested deeper" in found.error
 
 
+def test_bytes_where_a_number_was_expected_are_an_error_and_not_a_crash():
+    """A base event whose timestamp comes as text (found by fuzzing)."""
+    base = b"\x12\x01x"  # BaseEvent.timestamp, wire type 2
+    start = b"\x0a" + varint(len(base)) + base
+    (found,) = read([frame(b"\x0a" + varint(len(start)) + start)])
+    assert "wire type 2 where int was expected" in found.error
+
+
 def varint(number: int) -> bytes:
     out = bytearray()
     while number > 0x7F:

@@ -1,0 +1,29 @@
+"""``python tests/fuzz/run.py TARGET SECONDS [CORPUS_FOLDER]``: one target under atheris for so long; exit 0 when nothing broke.
+
+What breaks it is written to ``crash-…`` in the working directory, to become a test.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["proxy.relay", "proxy.spool", "proxy.wire"]):
+    sys.path.insert(0, str(Path(__file__).parent))
+    from targets import TARGETS
+
+
+def main(name, seconds, folder=None):
+    target = TARGETS[name]
+    with tempfile.TemporaryDirectory() as own:
+        corpus = Path(folder or own)
+        for number, seed in enumerate(target.corpus()):
+            (corpus / f"seed-{number}").write_bytes(seed)
+        limits = ["-max_len=65536", "-timeout=20", "-rss_limit_mb=2048", "-verbosity=0", f"-max_total_time={seconds}"]
+        atheris.Setup([sys.argv[0], *limits, str(corpus)], target.run)
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
