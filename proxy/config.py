@@ -300,7 +300,9 @@ def build(file: Path | None = None, flags: Mapping[str, Any] | None = None, laun
             overflow=spool.get("overflow", False),
         ),
         routes=routes,
-        forward=Forward(forward.get("listen"), forward.get("intercept") or _https_hosts(routes)),
+        forward=Forward(
+            forward.get("listen"), forward["intercept"] if "intercept" in forward else _https_hosts(routes)
+        ),
         policies=_files(given, raw, "policies", base) if {"policies"} & (given.keys() | raw.keys()) else STARTER,
         trust_keys=_files(given, raw, "trust_keys", base),
         objectives=_files(given, raw, "objectives", base),

@@ -32,7 +32,7 @@ ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 PROXY, HELLO, DIALLING, SHAKING, INSIDE, BLIND = range(6)
 _CONNECTING = 2
 _TAKEN = re.compile(rb"\r\n(proxy-connection|proxy-authorization):[ \t]*([^\r\n]*)(?=\r\n)", re.IGNORECASE)
-_PLAIN_HTTP = re.compile(rb"[A-Z]{3,20} (?:/|\*|http)").match
+_PLAIN_HTTP = re.compile(rb"(?!PRI )[A-Z]{3,20} (?:/|\*|http)").match  # PRI: HTTP/2 without TLS
 _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,128}").fullmatch
 
 

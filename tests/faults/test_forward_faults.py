@@ -5,12 +5,15 @@ import os
 import select
 import signal
 import socket
+import ssl
 import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from proxy.ca import authority
+from proxy.ca.leaf import Mint
 from proxy.relay import counters
 from proxy.spool.events import Dropped, Opaque, Opened
 
@@ -66,9 +69,9 @@ def echo():
         one.sock.close()
 
 
-def tunnel(proxy, port):
+def tunnel(proxy, port, host=b"127.0.0.1"):
     sock = socket.create_connection(("127.0.0.1", proxy), timeout=10)
-    sock.sendall(b"CONNECT 127.0.0.1:%d HTTP/1.1\r\nHost: x\r\n\r\n" % port)
+    sock.sendall(b"CONNECT %s:%d HTTP/1.1\r\nHost: x\r\n\r\n" % (host, port))
     got = b""
     while len(got) < len(ESTABLISHED):
         got += sock.recv(len(ESTABLISHED) - len(got))
@@ -188,4 +191,43 @@ def test_many_short_tunnels_leave_nothing_behind(relay, memory, echo):
     assert child.end(signal.SIGTERM) == 0
     events = drain(memory)
     assert len([e for e in events if isinstance(e, Opaque)]) == count + 1
+    assert totals(events) == offered(memory)
+
+
+def test_many_intercepted_connections_leave_nothing_behind(relay, memory, echo, tmp_path):
+    made = authority.create(tmp_path / "ca", ["localhost"])
+    reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    context = Mint(made).context("localhost")
+
+    def answer(raw):
+        with context.wrap_socket(raw, server_side=True) as one:
+            while one.recv(65536):
+                one.sendall(reply)
+
+    far = echo(answer)
+    ca = str(tmp_path / "ca" / "ca.pem")
+    settings = {"intercept": ["localhost"], "ca_dir": str(tmp_path / "ca"), "upstream_ca": ca}
+    child, proxy = forwarding(relay, forward=settings)
+    client = ssl.create_default_context(cafile=ca)
+    folder = Path(f"/proc/{child.pid}/fd")
+
+    def ask(number):
+        with client.wrap_socket(tunnel(proxy, far.port, b"localhost"), server_hostname="localhost") as sock:
+            for _ in range(number % 3):
+                sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert sock.recv(1000) == reply
+
+    for n in range(30):
+        ask(n)
+    wait_for(lambda: counters.read(memory / "counters")[0]["connections_open"] == 0, "everybody to leave")
+    before, small = len(list(folder.iterdir())), resident_mib(child.pid)
+    count = int(os.environ.get("ONLOOKER_TUNNELS", "1000")) // 3
+    for n in range(count):
+        ask(n)
+    wait_for(lambda: counters.read(memory / "counters")[0]["connections_open"] == 0, "everybody to leave")
+    wait_for(lambda: len(list(folder.iterdir())) <= before, "descriptors")
+    assert resident_mib(child.pid) - small < 8
+    assert child.end(signal.SIGTERM) == 0
+    events = drain(memory)
+    assert not [e for e in events if isinstance(e, Opaque | Dropped)]
     assert totals(events) == offered(memory)

@@ -86,3 +86,14 @@ def test_every_mistake_of_a_file_comes_in_one_run(tmp_path):
     with pytest.raises(StrictYamlError) as caught:
         build(write(tmp_path, "onlooker: 1\nlisten: x\ncontrol: y\nwhat: 1\n"))
     assert len(caught.value.problems) == 3
+
+
+def test_interception_is_of_the_https_hosts_unless_said_otherwise_and_none_is_none(tmp_path):
+    file = tmp_path / "onlooker.yaml"
+    for text, expected in (
+        ("forward: {intercept: []}", ()),
+        ("forward: {intercept: [API.Example, '*.models.example']}", ("api.example", "*.models.example")),
+    ):
+        file.write_text(f"onlooker: 1\n{text}\n")
+        assert build(file).forward.intercept == expected
+    assert "api.openai.com" in build(None, {"state": str(tmp_path)}).forward.intercept

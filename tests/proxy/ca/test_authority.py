@@ -34,6 +34,7 @@ def handshake(server, client, name):
 
 def trusting(made, alpn=None):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.verify_flags |= ssl.VERIFY_X509_STRICT  # the default from Python 3.13 on
     context.load_verify_locations(cadata=authority.pem(made.certificate).decode())
     if alpn:
         context.set_alpn_protocols(alpn)

@@ -555,3 +555,44 @@ def test_places_and_rejections_that_are_remembered_are_bounded(ca):
             listener.rejected("localhost", Hello("", (), b"%d" % n))
         assert len(listener.routes._kept) == KEPT
         assert len(listener._passes) <= KEPT
+
+
+def test_http_2_without_tls_inside_a_connect_is_tunnelled(forward, upstream):
+    preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+    up = upstream(lambda sock: (read_exactly(sock, len(preface)), sock.sendall(b"\0\0\0\4\0\0\0\0\0"), read_all(sock)))
+    r = forward()
+    with connect(r, up.port) as sock:
+        sock.sendall(preface)
+        assert read_exactly(sock, 9) == b"\0\0\0\4\0\0\0\0\0"
+    assert kind(r.events(until=lambda e: kind(e, Opaque)), Opaque)[0].reason == "not_tls"
+
+
+def test_one_byte_at_a_time_changes_nothing(forward, upstream, certificate, ca):
+    seen = []
+    up = upstream(answering(seen), tls_server(certificate))
+    r = forward()
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = client_context(ca).wrap_bio(to_client, to_server, server_hostname="localhost")
+
+    def dribble(sock, data):
+        for n in range(len(data)):
+            sock.sendall(data[n : n + 1])
+
+    def until(sock, step):
+        while True:
+            try:
+                return step()
+            except ssl.SSLWantReadError:
+                dribble(sock, to_server.read())
+                to_client.write(sock.recv(7))
+
+    with r.connect() as sock:
+        dribble(sock, b"CONNECT localhost:%d HTTP/1.1\r\nHost: x\r\nProxy-Connection: keep-alive\r\n\r\n" % up.port)
+        assert read_exactly(sock, len(ESTABLISHED)) == ESTABLISHED
+        until(sock, tls.do_handshake)
+        tls.write(ASK)
+        dribble(sock, to_server.read())
+        got = b""
+        while len(got) < len(OK):
+            got += until(sock, lambda: tls.read(1000))
+    assert (got, seen) == (OK, [ASK])
