@@ -18,7 +18,17 @@ from urllib.parse import urlsplit
 from classifiers.strict_yaml import Mapped, Problem, StrictYamlError, load
 from proxy.ca.hosts import listed_name
 from proxy.relay.chain import DIRECT, chain_of
-from proxy.settings import Config, Forward, Launch, Privacy, Retention, SpoolSettings, host_port, spool_dir_for
+from proxy.settings import (
+    Config,
+    Forward,
+    Launch,
+    Privacy,
+    Retention,
+    SpoolSettings,
+    Transparent,
+    host_port,
+    spool_dir_for,
+)
 
 ROUTES_FILE = Path(__file__).with_name("routes.yaml")
 STARTER = ("onlooker:starter",)  # in force when neither file nor flag names a policy
@@ -212,6 +222,7 @@ _KEYS: Mapping[str, Any] = {
     "retention": {"max_age": duration_s, "max_bytes": size_bytes},
     "agents": _agents,
     "forward": {"listen": address, "intercept": intercepted},
+    "transparent": {"listen": address, "tproxy": _boolean},
     "sinks": _sinks,
     "upstream_ca": _text,
     "upstream_proxy": parent_proxy,
@@ -303,6 +314,7 @@ def build(file: Path | None = None, flags: Mapping[str, Any] | None = None, laun
         forward=Forward(
             forward.get("listen"), forward["intercept"] if "intercept" in forward else _https_hosts(routes)
         ),
+        transparent=Transparent(**{**raw.get("transparent", {}), **given.get("transparent", {})}),
         policies=_files(given, raw, "policies", base) if {"policies"} & (given.keys() | raw.keys()) else STARTER,
         trust_keys=_files(given, raw, "trust_keys", base),
         objectives=_files(given, raw, "objectives", base),

@@ -64,6 +64,8 @@ def supervisor_config(config: Config) -> dict[str, Any]:
             "ca_dir": str(config.ca_dir),
             "upstream_ca": config.upstream_ca,
         },
+        "transparent_listen": config.transparent.listen,
+        "tproxy": config.transparent.tproxy,
         "upstream_proxy": config.upstream_proxy,
         "no_proxy": list(config.no_proxy),
         "workers": config.workers,

@@ -61,6 +61,14 @@ class Forward:
 
 
 @dataclass(frozen=True, slots=True)
+class Transparent:
+    """Redirected connections: where they arrive (None: nowhere), and whether by TPROXY instead of REDIRECT."""
+
+    listen: str | None = None
+    tproxy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """``routes``: name -> {url, agui?, ca?}; the name ``/`` is the root route (no prefix)."""
 
@@ -80,6 +88,7 @@ class Config:
     retention: Retention = field(default_factory=Retention)
     agents: Mapping[str, Any] = field(default_factory=dict)
     forward: Forward = field(default_factory=Forward)
+    transparent: Transparent = field(default_factory=Transparent)
     sinks: tuple[Mapping[str, Any], ...] = ()
     upstream_ca: str | None = None  # extra CA bundle for verifying https upstreams; verification is always on
     upstream_proxy: str | None = None  # a parent proxy, or "direct"; None: what our own HTTPS_PROXY says
@@ -101,6 +110,7 @@ class Config:
         raw["privacy"] = Privacy(raw["privacy"]["identities"], tuple(raw["privacy"]["rules"]))
         raw["retention"] = Retention(**raw["retention"])
         raw["forward"] = Forward(raw["forward"]["listen"], tuple(raw["forward"]["intercept"]))
+        raw["transparent"] = Transparent(**raw["transparent"])
         raw["launch"] = None if raw["launch"] is None else Launch(**raw["launch"])
         for name in ("policies", "trust_keys", "objectives", "sinks", "control_hosts", "no_proxy"):
             raw[name] = tuple(raw[name])

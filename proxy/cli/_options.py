@@ -60,6 +60,8 @@ def instance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--no-proxy", multiple=True, metavar="PLACE", help="Reach this name or network without it."),
         click.option("--forward", "forward_listen", metavar="HOST:PORT", help="Forward proxy (HTTPS_PROXY) here too."),
         click.option("--intercept", multiple=True, metavar="HOST", help="Look into TLS to HOST, tunnel the rest."),
+        click.option("--transparent", metavar="HOST:PORT", help="Take redirected connections here too (Linux)."),
+        click.option("--tproxy", is_flag=True, help="With --transparent: they come by TPROXY, not by REDIRECT."),
         click.option("--allow-non-loopback", "allow_remote", is_flag=True, help="Listen where others can reach it."),
     )
     return functools.reduce(lambda made, option: option(made), reversed(options), command)
@@ -74,7 +76,7 @@ def configuration(file: Path | None, flags: dict[str, Any], launch: Launch | Non
                 address(flags[name])
         if flags.get("upstream_proxy"):
             parent_proxy(flags["upstream_proxy"])
-        flags["forward"] = _forward(flags)
+        flags["forward"], flags["transparent"] = _forward(flags), _transparent(flags)
         config = build(file, flags, launch)
     except WrongValueError as error:
         fail(str(error), 2)
@@ -99,8 +101,13 @@ def _forward(flags: dict[str, Any]) -> dict[str, Any]:
     return found | ({"intercept": intercepted(list(hosts))} if hosts else {})
 
 
+def _transparent(flags: dict[str, Any]) -> dict[str, Any]:
+    listen, tproxy = flags.pop("transparent", None), flags.pop("tproxy", False)
+    return ({"listen": address(listen)} if listen else {}) | ({"tproxy": True} if tproxy else {})
+
+
 def _loopback_only(config: Config) -> None:
-    for bound in filter(None, (config.listen, config.control, config.forward.listen)):
+    for bound in filter(None, (config.listen, config.control, config.forward.listen, config.transparent.listen)):
         host = bound.rpartition(":")[0].strip("[]")
         if host not in {"127.0.0.1", "::1", "localhost"} and not host.startswith("127.") and not config.allow_remote:
             fail(f"{bound} is not a loopback address; --allow-non-loopback says you mean it", 2)

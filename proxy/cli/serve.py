@@ -22,6 +22,7 @@ from proxy.supervisor.supervisor import Running
 
 def _say(running: Running) -> None:
     said = {"listen": running.listen[0], "control": running.control, "state": running.state}
+    said |= {"transparent": running.transparent[0]} if running.transparent else {}
     said |= {"forward": running.forward[0]} if running.forward else {}
     if sys.stdout.isatty():
         click.echo("ready " + " ".join(f"{k}={v}" for k, v in said.items()))

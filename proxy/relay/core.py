@@ -24,6 +24,7 @@ from proxy.spool.writer import Writer
 
 if TYPE_CHECKING:
     from proxy.relay.forward_client import ForwardClient
+    from proxy.relay.transparent import Outgoing
 
 DRAIN_S = 30.0
 HEAD_S = 30.0  # from a head's first byte to its last; an idle connection has no clock
@@ -49,6 +50,7 @@ class Relay:
     ) -> None:
         self.loop, self.spool, self.slot, self.key = loop, spool, slot, key
         self.own, self.head_s, self._connect_s, self._chain = own, head_s, connect_s, chain
+        self.outgoing: Outgoing | None = None  # set when redirected connections are taken
         self.tick = Tick(loop, spool)
         self.watch = Watch(loop)
         self.clients: set[Client] = set()
@@ -171,9 +173,11 @@ class Relay:
         self.slot.upstream_connects += 1
         try:
             context = self._context(route) if route.tls else None
-            chain = self._chain if route.tls or client.blind else None
+            chain = self._chain if (route.tls or client.blind) and route.address is None else None
             chain = chain if chain is not None and chain.takes(route.host, route.port) else None
-            await connect(route, Upstream(client), context, self.own, self._connect_s, chain=chain)
+            await connect(
+                route, Upstream(client), context, self.own, self._connect_s, chain=chain, outgoing=self.outgoing
+            )
         except RefusedError as error:
             self.slot.upstream_failures += 1
             client.dialing = None

@@ -9,12 +9,16 @@ import asyncio
 import ipaddress
 import socket
 import ssl
+from typing import TYPE_CHECKING
 
 from proxy.relay.addresses import forbidden
 from proxy.relay.chain import Chain, open_tunnel
 from proxy.relay.refusals import RefusedError
 from proxy.relay.routes import Route
 from proxy.relay.tls import Tls
+
+if TYPE_CHECKING:
+    from proxy.relay.transparent import Outgoing
 
 CONNECT_S = 10.0
 
@@ -42,14 +46,19 @@ async def connect(
     within_s: float = CONNECT_S,
     *,
     chain: Chain | None = None,
+    outgoing: Outgoing | None = None,
 ) -> None:
     """Connect ``protocol`` to the route's upstream; its ``connection_made`` was called when this returns.
 
-    ``chain``: the parent proxy to go through, which then resolves the upstream's name.
+    ``chain``: the parent proxy to go through, which then resolves the upstream's name. ``outgoing`` is told the socket
+    before anything is sent on it.
     """
     try:
         async with asyncio.timeout(within_s):
-            sock = await (_direct(route.host, route.port, own) if chain is None else _chained(route, chain, own))
+            host = route.address or route.host
+            sock = await (_direct(host, route.port, own) if chain is None else _chained(route, chain, own))
+            if outgoing is not None:
+                outgoing.add(sock)
             await _attach(sock, route, protocol, context)
     except TimeoutError:
         raise RefusedError("upstream-timeout") from None

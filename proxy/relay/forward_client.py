@@ -19,7 +19,7 @@ from proxy.relay.client import CAPTURE_CAP_BYTES, DISCARD, Client
 from proxy.relay.head import MAX_HEAD_BYTES, request
 from proxy.relay.hello import Hello, NotHelloError, client_hello
 from proxy.relay.refusals import REFUSALS, RefusedError
-from proxy.relay.routes import Place
+from proxy.relay.routes import Place, Route
 from proxy.relay.tls import Tls
 from proxy.spool.format import BODY, HEAD, OPEN
 
@@ -168,7 +168,7 @@ class ForwardClient(Client):
         self.phase = DIALLING
         self._clock(self.listener.shake_anyway_s, self._shake)
         self._pause(_CONNECTING)
-        route = self.listener.routes.to(self.host, self.port, tls=True)
+        route = self._route(tls=True)
         self._bind(Place(route, b"", self.bound))
         self.relay.dial(self, route)
 
@@ -176,10 +176,13 @@ class ForwardClient(Client):
         """HTTP without TLS inside a CONNECT: some clients tunnel everything."""
         self._clock(None)
         self.phase = INSIDE
-        self._bind(Place(self.listener.routes.to(self.host, self.port, tls=False), b"", self.bound))
+        self._bind(Place(self._route(tls=False), b"", self.bound))
         data = bytes(self.ahead)
         self.ahead.clear()
         super().data_received(data)
+
+    def _route(self, *, tls: bool) -> Route:
+        return self.listener.routes.to(self.host, self.port, tls=tls)
 
     def _silent(self) -> None:
         self._blind("no_client_hello")
@@ -228,7 +231,7 @@ class ForwardClient(Client):
         """An exchange whose only part that anybody reads is the CONNECT."""
         self._clock(None)
         self.phase, self.why = BLIND, why
-        route = self.listener.routes.to(self.host, self.port, tls=False)
+        route = self._route(tls=False)
         self._bind(Place(route, b"", self.bound))
         self.busy, self.answered, self.asked = True, False, True
         relay = self.relay

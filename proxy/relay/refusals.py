@@ -38,6 +38,8 @@ REFUSALS: dict[str, tuple[int, str]] = {
     "absolute-form": (403, "an absolute-form target must name this listener or a route's upstream"),
     "foreign-host": (403, "a browser page asked with a Host that is not this listener's"),
     "forbidden-address": (403, "the upstream resolves to this proxy itself, or to a link-local or metadata address"),
+    "not-redirected": (400, "this listener takes redirected connections only: nothing says where this one was going"),
+    "redirect-loop": (508, "a rule redirects onlooker's own connections to itself; exempt its user or its mark"),
     # the upstream
     "upstream-name": (502, "the upstream's name does not resolve"),
     "upstream-connect": (502, "the upstream refused the connection"),
@@ -69,6 +71,7 @@ _PHRASES = {
     501: b"Not Implemented",
     502: b"Bad Gateway",
     504: b"Gateway Timeout",
+    508: b"Loop Detected",
     505: b"HTTP Version Not Supported",
 }
 

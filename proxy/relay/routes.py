@@ -29,6 +29,7 @@ class Route:
     agui: bool = False  # browsers of another origin are normal here
     cert: str | None = None  # PEM file shown to an upstream that asks who we are
     key: str | None = None  # its key, when that is in another file
+    address: str | None = None  # connect here and nowhere else; ``host`` is the name TLS is verified for
 
     @property
     def upstream(self) -> str:

@@ -9,6 +9,7 @@ Keys of the configuration (all but ``routes`` and ``spool_dir`` optional):
   listen_fds      descriptors of listening sockets; or ``listen``: ["127.0.0.1:8790", …] to bind here
   forward_fds     descriptors of a forward proxy's sockets; or ``forward_listen`` as ``listen``
   forward         {intercept: [host, …], ca_dir, upstream_ca, hello_s}: what these look into, with what
+  transparent_fds  descriptors of sockets that take redirected connections; or ``transparent_listen`` as ``listen``
   upstream_proxy  http://host:port of a parent proxy, or "direct"; without it our own HTTPS_PROXY counts
   no_proxy        [name, .domain, address, network, …] that are reached without it, beside those of NO_PROXY
   own             ["127.0.0.1:8791", …]: more addresses never to connect to (the control plane)
@@ -41,6 +42,7 @@ from proxy.relay.dial import CONNECT_S
 from proxy.relay.forward import ForwardListener
 from proxy.relay.listener import Listener
 from proxy.relay.secrets import install_key
+from proxy.relay.transparent import Outgoing, TransparentListener
 from proxy.spool.writer import Writer
 
 ORPHAN_S = 30.0
@@ -60,8 +62,13 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-async def start(config: dict[str, Any], sockets: list[socket.socket], forward: Sequence[socket.socket] = ()) -> Relay:
-    """A relay accepting on ``sockets``, and as a forward proxy on ``forward``, in the running loop."""
+async def start(
+    config: dict[str, Any],
+    sockets: list[socket.socket],
+    forward: Sequence[socket.socket] = (),
+    transparent: Sequence[socket.socket] = (),
+) -> Relay:
+    """A relay accepting on ``sockets``; as a forward proxy on ``forward``; what was redirected on ``transparent``."""
     loop = asyncio.get_running_loop()
     root = private_directory(Path(config["spool_dir"]))
     slot = Slot(Path(config.get("counters") or root / "counters"), int(config.get("slot", 0)))
@@ -75,9 +82,11 @@ async def start(config: dict[str, Any], sockets: list[socket.socket], forward: S
     key = install_key(Path(config.get("key_file") or root / "fingerprint.key"))
     listeners = [Listener(sock, config["routes"]) for sock in sockets]
     listeners += [ForwardListener(sock, config["routes"], config.get("forward", {})) for sock in forward]
+    listeners += [TransparentListener(sock, config["routes"], config.get("forward", {})) for sock in transparent]
     own = {x.address for x in listeners if x.address} | {address(text) for text in config.get("own", ())}
     head_s, connect_s = float(config.get("head_s", HEAD_S)), float(config.get("connect_s", CONNECT_S))
     relay = Relay(loop, spool, slot, key, frozenset(own), head_s=head_s, connect_s=connect_s, chain=_chain(config))
+    relay.outgoing = Outgoing() if transparent else None
     for listener in listeners:
         await relay.listen(listener)
     return relay
@@ -101,7 +110,9 @@ async def _serve(config: dict[str, Any]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)  # nothing of the relay's configuration changes while it runs
-    relay = await start(config, _sockets(config, "listen"), _sockets(config, "forward_listen"))
+    relay = await start(
+        config, _sockets(config, "listen"), _sockets(config, "forward_listen"), _sockets(config, "transparent_listen")
+    )
     link = int(config.get("control_fd", -1))
     if link >= 0:
         _follow_supervisor(loop, link, relay, stop, float(config.get("orphan_s", ORPHAN_S)))

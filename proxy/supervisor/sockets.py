@@ -11,8 +11,11 @@ import socket
 BACKLOG = 4096
 
 
-def bind(address: str, *, shared: bool) -> socket.socket:
-    """Listen on "host:port" or "[v6]:port". ``shared``: orphaned relays of ours may still listen there. OSError."""
+def bind(address: str, *, shared: bool, tproxy: bool = False) -> socket.socket:
+    """Listen on "host:port" or "[v6]:port". ``shared``: orphaned relays of ours may still listen there. OSError.
+
+    ``tproxy``: connections meant for other addresses may be sent here, which takes CAP_NET_ADMIN.
+    """
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -24,6 +27,8 @@ def bind(address: str, *, shared: bool) -> socket.socket:
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if tproxy:
+            sock.setsockopt(socket.SOL_IP, socket.IP_TRANSPARENT, 1)
         sock.bind((host, int(port)))
         sock.listen(BACKLOG)
     except OSError:

@@ -53,6 +53,7 @@ class Running:
     spool_dir: str
     restarts: dict[str, int]
     forward: list[str] = field(default_factory=list)
+    transparent: list[str] = field(default_factory=list)
 
 
 class Supervisor:
@@ -71,6 +72,9 @@ class Supervisor:
         self.sockets = [self._bind(a, shared=bool(orphans)) for a in ([listen] if isinstance(listen, str) else listen)]
         forward = config.get("forward_listen")
         self.forward = [self._bind(forward, shared=bool(orphans))] if forward else []
+        transparent = config.get("transparent_listen")
+        tproxy = bool(config.get("tproxy"))
+        self.transparent = [self._bind(transparent, shared=bool(orphans), tproxy=tproxy)] if transparent else []
         control = config.get("control_listen")
         self.control = self._bind(control, shared=bool(orphans)) if control else None
         self.counters = self.root / "counters"
@@ -123,9 +127,9 @@ class Supervisor:
                 _dismiss(pids[role], argv)
         return [pid for pid in pids.get("relays", []) if isinstance(pid, int) and _is_relay(pid)]
 
-    def _bind(self, address: str, *, shared: bool) -> socket.socket:
+    def _bind(self, address: str, *, shared: bool, tproxy: bool = False) -> socket.socket:
         try:
-            return bind(address, shared=shared)
+            return bind(address, shared=shared, tproxy=tproxy)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "host:port was expected"
             raise StartError(f"{address}: cannot listen here: {why}") from None
@@ -154,6 +158,7 @@ class Supervisor:
         ours.setblocking(False)
         listening = [s.fileno() for s in self.sockets]
         forward = [s.fileno() for s in self.forward]
+        transparent = [s.fileno() for s in self.transparent]
         own = [shown(self.control)] if self.control else []
         # a relay that still drains keeps its slot of the counters page: its successor takes one nobody has
         taken = {int(r.environment["ONLOOKER_SLOT"]) for r in (*self.relays, *self._retiring) if r.process}
@@ -167,6 +172,7 @@ class Supervisor:
             "slot": slot,
             "listen_fds": listening,
             "forward_fds": forward,
+            "transparent_fds": transparent,
             "forward": self.config.get("forward", {}),
             "upstream_proxy": self.config.get("upstream_proxy"),
             "no_proxy": self.config.get("no_proxy", []),
@@ -176,7 +182,7 @@ class Supervisor:
             "loop": self.config.get("loop", "auto"),
         }
         part.environment = {"ONLOOKER_SLOT": str(slot)}
-        part.start(command("proxy.relay", json.dumps(config)), (*listening, *forward, theirs.fileno()))
+        part.start(command("proxy.relay", json.dumps(config)), (*listening, *forward, *transparent, theirs.fileno()))
         theirs.close()
         part.link = ours
         self._selector.register(ours, selectors.EVENT_READ, part)
@@ -256,7 +262,7 @@ class Supervisor:
         relays = [*self.relays, *self._retiring]
         within = float(self.config.get("drain_s", DRAIN_S))
         self._stop(relays, within + 5.0)
-        for sock in (*self.sockets, *self.forward):
+        for sock in (*self.sockets, *self.forward, *self.transparent):
             sock.close()
         analyzer = [p for p in self.others if p.role == "analyzer"]
         for part in analyzer:
@@ -312,8 +318,9 @@ class Supervisor:
         control = shown(self.control) if self.control else None
         listen = [shown(s) for s in self.sockets]
         counts = dict(self._restarts)
-        forward = [shown(s) for s in self.forward]
-        return Running(listen, control, str(self.counters), str(self.state), str(self.root), counts, forward)
+        forward, transparent = [shown(s) for s in self.forward], [shown(s) for s in self.transparent]
+        places = str(self.counters), str(self.state), str(self.root)
+        return Running(listen, control, *places, counts, forward, transparent)
 
     def _write(self) -> None:
         pids = {
