@@ -61,7 +61,7 @@ def search(source: Path, filters: Filters, limit: int) -> list[str]:
     """
     connection, groups = _connect(), needles(filters)
     found: list[str] = []
-    for batch, earlier in _from_the_newest(spans(source, filters.since, filters.until)):
+    for batch, earlier in _from_the_newest(spans(source, filters.since, filters.until) if limit > 0 else ()):
         with ThreadPoolExecutor(THREADS) as pool:  # decompression and reading leave the interpreter's lock
             read = partial(_candidates, groups=groups, since=filters.since)
             lines = [line.decode("utf-8", "replace") for line in chain.from_iterable(pool.map(read, batch))]

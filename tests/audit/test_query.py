@@ -93,6 +93,7 @@ def test_a_search_from_the_newest_file_back_gives_the_same(state, question):
     wanted = [r["id"] for r in read_records(state) if holds(r)]
     assert [json.loads(x)["id"] for x in search(state, filters, 10_000)] == wanted
     assert [json.loads(x)["id"] for x in search(state, filters, 2)] == wanted[-2:]
+    assert search(state, filters, 0) == []
 
 
 def test_a_search_opens_no_older_file_than_its_limit_needs(state, tmp_path):
