@@ -33,6 +33,7 @@ from proxy.settings import (
 ROUTES_FILE = Path(__file__).with_name("routes.yaml")
 STARTER = ("onlooker:starter",)  # in force when neither file nor flag names a policy
 DEFAULT_STATE = "~/.local/state/onlooker"
+SOCKET_PATH_BYTES = 100
 RESERVED = {"o", "_onlooker"}  # path segments of the data port that are never a route
 
 _SIZES = {"B": 1, "KB": 1000, "MB": 10**6, "GB": 10**9, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
@@ -158,6 +159,15 @@ def intercepted(value: Any) -> tuple[str, ...]:
         raise WrongValueError(str(error)) from None
 
 
+def _socket_paths(value: Any) -> tuple[str, ...]:
+    """Paths of unix sockets; the kernel takes no longer ones (unix(7): 108 bytes with the final NUL)."""
+    found = _names(value)
+    for path in found:
+        if len(path.encode()) > SOCKET_PATH_BYTES:
+            raise WrongValueError(f"{path!r} is too long for a socket; expected at most {SOCKET_PATH_BYTES} bytes")
+    return found
+
+
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= 256:
         raise WrongValueError(f"{value!r} is not a number from 1 to 256")
@@ -230,6 +240,7 @@ _KEYS: Mapping[str, Any] = {
     "allow_remote": _boolean,
     "mcp_server": _boolean,
     "strip_own_headers": _boolean,
+    "listen_unix": _socket_paths,
     "control_hosts": _names,
 }
 
@@ -323,6 +334,7 @@ def build(file: Path | None = None, flags: Mapping[str, Any] | None = None, laun
         retention=Retention(**retention),
         launch=launch,
         file=None if file is None else str(file.resolve()),
+        listen_unix=_files(given, raw, "listen_unix", base),
         upstream_ca=_optional_path(given, raw, "upstream_ca", base),
         **{k: given.get(k, raw.get(k, default)) for k, default in _PLAIN.items()},
     )

@@ -55,7 +55,7 @@ def supervisor_config(config: Config) -> dict[str, Any]:
         "state": config.state,
         "spool_dir": config.spool.dir,
         "spool_cap": config.spool.cap_bytes,
-        "listen": config.listen,
+        "listen": [config.listen, *(f"unix:{path}" for path in config.listen_unix)],
         "control_listen": config.control,
         "routes": {name: {**ca, **spec} for name, spec in config.routes.items()},
         "forward_listen": config.forward.listen,

@@ -96,6 +96,7 @@ class Config:
     allow_remote: bool = False  # a bind that is not loopback was asked for by flag
     mcp_server: bool = False  # agents may ask and declare through `onlooker mcp-server`
     strip_own_headers: bool = False  # X-Onlooker-* are forwarded unchanged unless this is set
+    listen_unix: tuple[str, ...] = ()  # unix sockets the data port listens on as well, 0600
     control_hosts: tuple[str, ...] = ()  # names, beside localhost and addresses, the control plane answers to
     launch: Launch | None = None
     file: str | None = None  # the onlooker.yaml this came from
@@ -112,7 +113,7 @@ class Config:
         raw["forward"] = Forward(raw["forward"]["listen"], tuple(raw["forward"]["intercept"]))
         raw["transparent"] = Transparent(**raw["transparent"])
         raw["launch"] = None if raw["launch"] is None else Launch(**raw["launch"])
-        for name in ("policies", "trust_keys", "objectives", "sinks", "control_hosts", "no_proxy"):
+        for name in ("policies", "trust_keys", "objectives", "sinks", "listen_unix", "control_hosts", "no_proxy"):
             raw[name] = tuple(raw[name])
         return cls(**raw)
 

@@ -18,6 +18,7 @@ TEXT = """\
 onlooker: 1                        # version of this file
 
 listen: 127.0.0.1:8790             # data port: agents are pointed here
+listen_unix: []                    # unix sockets as well, one per agent or objective (0600, this user only)
 control: 127.0.0.1:8791            # control plane: health, metrics, hooks, API
 state: ~/.local/state/onlooker     # audit log, keys, token
 workers: 1                         # relay processes

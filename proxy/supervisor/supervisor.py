@@ -25,7 +25,7 @@ from proxy.relay.counters import create
 from proxy.relay.routes import RouteError, route
 from proxy.spawn import command
 from proxy.supervisor.part import Part
-from proxy.supervisor.sockets import bind, shown
+from proxy.supervisor.sockets import bind, close, shown
 
 DRAIN_S = 30.0
 ANALYZER_S = 30.0  # how long the analyzer may take to finish what the relays left it
@@ -263,7 +263,7 @@ class Supervisor:
         within = float(self.config.get("drain_s", DRAIN_S))
         self._stop(relays, within + 5.0)
         for sock in (*self.sockets, *self.forward, *self.transparent):
-            sock.close()
+            close(sock)
         analyzer = [p for p in self.others if p.role == "analyzer"]
         for part in analyzer:
             self._await_handler(part)
