@@ -20,6 +20,7 @@ from classifiers.effects import (
     Tag,
     Verb,
 )
+from classifiers.knowledge.index import lookup
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
@@ -75,6 +76,11 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
         words.pop(0)
     if len(words) > 1 and words[0].text in {"-c", "-lc"}:  # flock file -c 'script'
         return _shell_words(ev, replace(item, words=tuple(words[1:2])), state, scope)
+    if item.to.language == "known" and words:
+        name = words[0].text.rpartition("/")[2].partition("@")[0]
+        if lookup(name) is None:
+            return Stream(None)  # the wrapper has said that it runs it
+        words[0] = words[0].with_text(name)
     runs = [words]
     if item.to.append == "stdin" or item.to.replace:
         runs = _with_input(ev, words, item, scope)

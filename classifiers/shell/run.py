@@ -165,6 +165,7 @@ def _perform(
     if program in UNPACKERS:
         unpacked_over(ev, indexes)
     own = list(dict.fromkeys([*indexes, *after]))
+    _into_sockets(ev, reading, own, program, state)
     sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
     command_flows(ev, own, indexes, inputs, words)
     remember(ev, written, own, program, state)
@@ -183,6 +184,17 @@ def _perform(
         answering_shell(ev, own, inputs)
     archive = program in ARCHIVERS or any(s.archive for s in inputs)
     return Stream(text, out_sources, decoded, archive, any(s.network for s in inputs)), None
+
+
+_HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+
+
+def _into_sockets(ev: Evaluator, reading: Reading, own: list[int], program: str, state: State) -> None:
+    """``tar -cf /proc/self/fd/3 .`` where descriptor 3 is a socket: the output leaves."""
+    for item in reading.items if state.sockets else ():
+        held = _HELD.fullmatch(item.target or "") if isinstance(item, Told) and item.action is not Verb.READ else None
+        if held and int(held[1]) in state.sockets:
+            ev.flow_out(Stream(None, tuple(own), archive=program in ARCHIVERS), state.sockets[int(held[1])])
 
 
 def _printed(ev: Evaluator, program: str, words: Sequence[Word], scope: Scope) -> str | None:
