@@ -37,6 +37,7 @@ class Model(threading.Thread):
         self.ca.write_bytes(authority.pem(made.certificate))
         self.sock = socket.create_server(("127.0.0.1", 0))
         self.port = self.sock.getsockname()[1]
+        self.seen = []  # requests as they came: (head, body)
         self.start()
 
     def run(self):
@@ -62,6 +63,7 @@ class Model(threading.Thread):
                     rest = head.partition(b"\r\n\r\n")[2]
                     while len(rest) < size:
                         rest += sock.recv(65536)
+                    self.seen.append((head.partition(b"\r\n\r\n")[0], rest[:size]))
                     sock.sendall(
                         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
                         + body
@@ -177,4 +179,13 @@ import { readFileSync } from "node:fs";
 const more = process.argv[4] === "agent" ? {proxy: false, httpsAgent: new HttpsProxyAgent(process.env.HTTPS_PROXY)} : {};
 const got = await axios.post(process.argv[2], readFileSync(process.argv[3]), {headers: {"Content-Type": "application/json"}, responseType: "text", transformResponse: [x => x], ...more});
 console.log(got.data);
+"""
+
+BOTO3 = """
+import json, sys, boto3
+from botocore.config import Config
+bedrock = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=sys.argv[1], aws_access_key_id="AKIDEXAMPLE",
+    aws_secret_access_key="not-a-secret", config=Config(retries={"max_attempts": 0}))
+got = bedrock.invoke_model(modelId="anthropic.claude-3:0", body=open(sys.argv[2], "rb").read())
+print(got["body"].read().decode())
 """

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,36 @@ def test_java(asking, tmp_path):
     host, port = ready["forward"].rsplit(":", 1)
     trust = [f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStorePassword=changeit"]
     answered(asking, ["java", *trust, str(tmp_path / "Ask.java"), url, body, host, port])
+
+
+def test_boto3_signs_and_what_arrives_is_what_was_signed(tmp_path):
+    """SigV4 covers Host and path: the upstream computes the signature of what it got, and it is the one that came."""
+    auth = pytest.importorskip("botocore.auth")
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    one, state, body = Model(tmp_path), tmp_path / "state", tmp_path / "body.json"
+    authority.create(state / "ca", ["localhost"])
+    body.write_text(
+        json.dumps({k: v for k, v in ASK.items() if k != "model"} | {"anthropic_version": "bedrock-2023-05-31"})
+    )
+    flags = ("--forward", "127.0.0.1:0", "--intercept", "localhost", "--upstream-ca", str(one.ca))
+    with serving(state, *flags) as ready:
+        command = [sys.executable, "-c", forward_clients.BOTO3, f"https://localhost:{one.port}", str(body)]
+        environment = client_environment(ready, state)
+        done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert json.loads(done.stdout) == CALL
+        (action,) = recorded(state, "action")
+    assert action["call"]["name"] == "bash"
+    ((head, sent),) = one.seen
+    line, *fields = head.decode().split("\r\n")
+    headers = {k.lower(): v.strip() for k, v in (f.split(":", 1) for f in fields)}
+    signed = headers["authorization"].partition("SignedHeaders=")[2].partition(",")[0].split(";")
+    assert "host" in signed
+    again = AWSRequest("POST", f"https://{headers['host']}{line.split(' ')[1]}", {n: headers[n] for n in signed}, sent)
+    again.context["timestamp"] = headers["x-amz-date"]
+    signer = auth.SigV4Auth(Credentials("AKIDEXAMPLE", "not-a-secret"), "bedrock", "us-east-1")
+    text = signer.string_to_sign(again, signer.canonical_request(again))
+    assert headers["authorization"].endswith("Signature=" + signer.signature(text, again))
+    one.sock.close()

@@ -212,7 +212,7 @@ def test_a_reader_that_stalls_stalls_its_own_upstream_and_memory_stays_small(rig
     r = rig({}, forwarding=True)
     with opened_tunnel(r.connect(), up.port) as sock:
         assert full.wait(WAIT_S)
-        assert sent[0] < 16 << 20
+        assert sent[0] < size // 2  # the kernel holds up to 20 MB of it: two hops, two buffers each
         digest, got = hashlib.sha256(), 0
         while data := sock.recv(1 << 18):
             digest.update(data)
