@@ -1,4 +1,4 @@
-"""``onlooker install mcp|claude-code|codex|gemini|opencode``: what would change in clients' own configurations.
+"""``onlooker install mcp|claude-code|codex|gemini|opencode|service``: what would change in clients' own configurations.
 
 In: the files found. Out: the changes; with ``--apply`` they are written, a backup beside each file.
 """
@@ -6,13 +6,15 @@ In: the files found. Out: the changes; with ``--apply`` they are written, a back
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import click
 
-from proxy.cli._install import apply_option, carry_out, control_address, control_option, home_option
+from proxy.cli._install import apply_option, carry_out, control_address, control_option, home_option, manager_option
 from proxy.cli._options import state_option
-from proxy.install import claude_code, command_hooks, mcp, opencode, plan_install
+from proxy.install import claude_code, command_hooks, mcp, opencode, plan_install, service
+from proxy.install.own_file import plan_put
 
 
 @click.group("install")
@@ -71,7 +73,25 @@ def install_opencode(home: Path | None, state: str | None, control: str | None, 
     """Put a plugin into OpenCode's plugin folder."""
     address = control_address(state, control)
     file = opencode.plugin_file(home or Path.home(), {} if home else os.environ)
-    carry_out([file], lambda p: opencode.plan_install(p, address), apply=apply)
+    text = opencode.plugin(address)
+    says = f"plugin that posts tool calls to {address}"
+    carry_out([file], lambda p: plan_put(p, text, opencode.MARK, says), apply=apply)
+
+
+@COMMAND.command("service")
+@apply_option
+@home_option
+@state_option
+@click.option("--config", "file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="onlooker.yaml")
+@manager_option
+def install_service(home: Path | None, state: str | None, file: Path | None, manager: str, *, apply: bool) -> None:
+    """Write a service of your own user that runs `onlooker serve`; starting it is left to you."""
+    chosen = service.MANAGERS[manager]
+    words = [*mcp.own_command(), "serve", *(["--config", str(file.resolve())] if file else [])]
+    words += ["--state", str(Path(state).expanduser().absolute())] if state else []
+    path, text = chosen.place(home or Path.home(), {} if home else os.environ), chosen.text(words)
+    says = f"{shlex.join(words)}\nstart it: {chosen.start.format(file=path)}"
+    carry_out([path], lambda p: plan_put(p, text, service.MARK, says), apply=apply)
 
 
 def _command_hooks(client: command_hooks.Client, home: Path | None, control: str, *, apply: bool) -> None:

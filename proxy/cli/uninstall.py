@@ -10,9 +10,10 @@ from pathlib import Path
 
 import click
 
-from proxy.cli._install import apply_option, carry_out, control_address, control_option, home_option
+from proxy.cli._install import apply_option, carry_out, control_address, control_option, home_option, manager_option
 from proxy.cli._options import state_option
-from proxy.install import claude_code, command_hooks, mcp, opencode, plan_uninstall
+from proxy.install import claude_code, command_hooks, mcp, opencode, plan_uninstall, service
+from proxy.install.own_file import plan_remove
 
 
 @click.group("uninstall")
@@ -68,7 +69,18 @@ def uninstall_gemini(home: Path | None, state: str | None, control: str | None, 
 def uninstall_opencode(home: Path | None, *, apply: bool) -> None:
     """Take the plugin out of OpenCode's plugin folder."""
     file = opencode.plugin_file(home or Path.home(), {} if home else os.environ)
-    carry_out([file], opencode.plan_uninstall, apply=apply)
+    carry_out([file], lambda p: plan_remove(p, opencode.MARK, "plugin of onlooker"), apply=apply)
+
+
+@COMMAND.command("service")
+@apply_option
+@home_option
+@manager_option
+def uninstall_service(home: Path | None, manager: str, *, apply: bool) -> None:
+    """Take the service's file away; stop it first."""
+    chosen = service.MANAGERS[manager]
+    file = chosen.place(home or Path.home(), {} if home else os.environ)
+    carry_out([file], lambda p: plan_remove(p, service.MARK, f"service; stop it first: {chosen.stop}"), apply=apply)
 
 
 def _command_hooks(client: command_hooks.Client, home: Path | None, control: str, *, apply: bool) -> None:

@@ -34,9 +34,13 @@ def files(home: Path, project: Path) -> list[Path]:
 
 def watcher(state: str | None) -> list[str]:
     """The command that comes in front, up to the name."""
+    return [*own_command(), "mcp", *(["--state", state] if state else [])]
+
+
+def own_command() -> list[str]:
+    """How this onlooker is started from anywhere."""
     script = shutil.which("onlooker") or str(Path(sys.executable).with_name("onlooker"))
-    own = [script] if Path(script).is_file() else [sys.executable, "-P", "-m", "proxy"]
-    return [*own, "mcp", *(["--state", state] if state else [])]
+    return [script] if Path(script).is_file() else [sys.executable, "-P", "-m", "proxy"]
 
 
 class Wrap:

@@ -14,6 +14,7 @@ import click
 
 from proxy.cli._options import fail
 from proxy.install import ConfigFileError, Plan, backup_of, write
+from proxy.install.service import MANAGERS, default_manager
 
 apply_option = click.option("--apply", "apply", is_flag=True, help="Write it; without this it is only shown.")
 home_option = click.option(
@@ -21,6 +22,12 @@ home_option = click.option(
 )
 control_option = click.option(
     "--control", metavar="HOST:PORT", help="Control plane (default: the running one, or 127.0.0.1:8791)."
+)
+manager_option = click.option(
+    "--manager",
+    type=click.Choice(list(MANAGERS)),
+    default=default_manager,
+    help="Who runs it (default: this system's).",
 )
 
 
