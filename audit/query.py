@@ -63,7 +63,7 @@ def search(source: Path, filters: Filters, limit: int) -> list[str]:
     found: list[str] = []
     for batch, earlier in _from_the_newest(spans(source, filters.since, filters.until) if limit > 0 else ()):
         with ThreadPoolExecutor(THREADS) as pool:  # decompression and reading leave the interpreter's lock
-            read = partial(_candidates, groups=groups, since=filters.since)
+            read = partial(candidates, groups=groups, since=filters.since)
             lines = [line.decode("utf-8", "replace") for line in chain.from_iterable(pool.map(read, batch))]
         _given_view(connection, lines)
         found = sorted(find(connection, filters, limit) + found, key=_place)[-limit:] if lines else found
@@ -143,9 +143,11 @@ def _from_the_newest(found: Sequence[Span]) -> Iterator[tuple[list[Span], str]]:
         size = min(size * 2, LARGEST_BATCH)
 
 
-def _candidates(span: Span, *, groups: Needles, since: str | None) -> list[bytes]:
-    offset = offset_of(span.path, since) if since else 0
-    with open_segment(span.path) as file:
+def candidates(span: Span, groups: Needles, since: str | None = None) -> list[bytes]:
+    """The lines of a file that can pass; it may have been compressed since it was listed."""
+    path = span.path if span.path.exists() else span.path.with_name(span.path.name + ".zst")
+    offset = offset_of(path, since) if since else 0
+    with open_segment(path) as file:
         if offset:
             file.seek(offset)
         return list(matching(file.read(), groups))

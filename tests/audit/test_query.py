@@ -10,8 +10,9 @@ from audit import record as records
 from audit.columns import COLUMNS
 from audit.files import segments
 from audit.needles import Filters, matching, needles
-from audit.query import find, open_records, run, search
+from audit.query import candidates, find, open_records, run, search
 from audit.read import records as read_records
+from audit.read import spans
 from audit.retention import compress
 from audit.sinks.parquet import SINK as PARQUET
 from audit.verify import verify
@@ -130,6 +131,17 @@ def test_lines_that_can_pass_are_found_whole_whatever_stands_around_them():
         lines = data.split(b"\n")
         assert list(matching(data, groups)) == [lines[n] for n in wanted]
     assert list(matching(data, (), data.index(b"\n") + 1)) == data.split(b"\n")[1:3]
+
+
+def test_a_file_that_was_compressed_after_it_was_listed_is_read_all_the_same(state, tmp_path):
+    import shutil
+
+    copy = tmp_path / "copy"
+    shutil.copytree(state / "audit", copy / "audit")
+    listed = next(s for s in spans(copy) if s.path.suffix == ".jsonl")
+    before = candidates(listed, ())
+    compress(listed.path)
+    assert candidates(listed, ()) == before != []
 
 
 def test_a_damaged_line_is_left_out_and_stops_nothing(state, tmp_path):

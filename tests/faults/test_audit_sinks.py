@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from audit.sink_runner import SinkRunner
+from audit.sinks import Figure
 from audit.sinks.otlp import SINK as OTLP
 from tests.audit.build import action_record, open_log
 from tests.audit.otlp_receiver import Received, attributes, serve_grpc, serve_http, stop
@@ -190,7 +191,14 @@ def test_through_rotel_a_real_collector(tmp_path):
                 log.append(action_record())
         sink = OTLP.open({"endpoint": f"http://127.0.0.1:{http_port}"}, tmp_path)
         status = run_while(tmp_path, sink, lambda s: s.sent >= log.next_seq)
+        sink = OTLP.open({"endpoint": f"http://127.0.0.1:{http_port}"}, tmp_path)
+        series = [({"surface": s}, 2.0) for s in ("shell", "sql")]
+        sink.measure([Figure("onlooker_classifier_seconds_total", "Time.", counter=True, series=series)], log.log_id)
+        sink.measure([Figure("onlooker_spool_bytes", "Waiting.", counter=False, series=[({}, 7.0)])], log.log_id)
+        sink.close()
         assert received.wait(lambda: len(set(ids_of(received))) >= log.next_seq and len(received.traces) >= 40)
+        wanted = {"onlooker_classifier_seconds_total", "onlooker_spool_bytes", "onlooker.records"}
+        assert received.wait(lambda: wanted <= {m.name for m in received.metrics})
     finally:
         collector.send_signal(signal.SIGTERM)
         collector.wait(20)
