@@ -1,6 +1,6 @@
 """The relay beside nginx, HAProxy and an aiohttp proxy: same load, same core, interleaved rounds, ratios.
 
-``python -m benchmarks relay`` · BENCH_ROUNDS (3), BENCH_SECONDS (2), BENCH_ONLY (comma-separated parts) from the
+``python -m benchmarks relay`` · BENCH_ROUNDS (3), BENCH_SECONDS (2), BENCH_ONLY (comma-separated parts), BENCH_REALTIME (1, root) from the
 environment. The proxy runs alone on one core; load (wrk) and upstream (nginx) on the other.
 """
 
@@ -17,13 +17,16 @@ import threading
 import time
 from pathlib import Path
 
-from benchmarks.relay import certificate
+from benchmarks.relay import certificate, paired
 from benchmarks.relay.proxies import (
     CONTENDERS,
     HERE,
     OTHER_CORE,
+    PROXY_CORE,
     REQUEST_HEADERS,
+    Process,
     free_port,
+    on_core,
     present,
     spool_folder,
     upstream,
@@ -88,6 +91,75 @@ class Bench:
         direct = statistics.median(wrk(self.plain, "/small", 1)[1] for _ in range(ROUNDS))
         got = self.rounds(self.names("nginx", "onlooker"), lambda p: (max(wrk(p.port, "/small", 1)[1] - direct, 1e-4),))
         table(f"added latency p50, one connection (direct {direct:.3f} ms)", got, ("ms",))
+
+    def paired(self, rounds=100):
+        """p50 and p99 of one connection above direct, all contenders at once."""
+        made = {
+            n: CONTENDERS[n][0](self.folder, self.plain, False, self.certificate)
+            for n in self.names("nginx", "onlooker")
+        }
+        os.sched_setaffinity(0, {OTHER_CORE})
+        if os.environ.get("BENCH_REALTIME"):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        try:
+            ports = {"direct": self.plain, **{n: p.port for n, p in made.items()}}
+            got = paired.latency(ports, rounds)
+        finally:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            os.sched_setaffinity(0, {PROXY_CORE, OTHER_CORE})
+            for process in made.values():
+                process.stop()
+            self.clear()
+        paired.show(f"one connection, {rounds} interleaved rounds of 300 requests", got, ((0, "p50"), (1, "p99")))
+
+    def saturated(self, rounds=10):
+        """Delay of events above direct, 16 streams, 2000/s, a reader of the spool at work and another process busy beside it."""
+        self.stream_port = free_port()
+        saved, self.plain = self.plain, self.stream_port
+        busy = subprocess.Popen(["taskset", "-c", str(OTHER_CORE), sys.executable, "-c", "while True: pass"])
+        got = {n: [] for n in ("direct", *self.names("nginx", "onlooker"))}
+        try:
+            for _ in range(rounds):
+                for name, rows in got.items():
+                    rows.append(self._delays(name))
+        finally:
+            busy.kill()
+            busy.wait()
+            self.plain = saved
+        paired.show(
+            f"events, 16 streams, 2000/s, other core saturated, {rounds} interleaved rounds",
+            got,
+            ((0, "p50"), (1, "p99")),
+        )
+
+    def _delays(self, name):
+        process = CONTENDERS[name][0](self.folder, self.plain, False, self.certificate) if name != "direct" else None
+        reader = self._read_spool() if name == "onlooker" else None
+        argv = [sys.executable, str(HERE / "streams.py"), str(process.port if process else self.plain), str(self.plain)]
+        player = subprocess.Popen(
+            [*on_core(OTHER_CORE), *argv, "16", "2000", "2"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert player.stdout.readline() == "ready\n"
+            player.stdin.write("go\n")
+            player.stdin.flush()
+            result = json.loads(player.stdout.readline())
+            assert result["got"] == result["sent"], result
+            return result["p50_ms"], result["p99_ms"]
+        finally:
+            player.wait()
+            for one in (process, reader):
+                if one is not None:
+                    one.stop()
+            self.clear()
+
+    def _read_spool(self):
+        code = "import sys; from pathlib import Path; from proxy.spool.tail import SpoolTail\ntail = SpoolTail(Path(sys.argv[1]))\nwhile True: tail.wait(1.0)"
+        root = next(spool_folder(self.folder).glob("spool-*"))
+        return Process([sys.executable, "-c", code, str(root)], OTHER_CORE, 0, wait=False)
 
     def streams(self, count, rate, names):
         def run(process):
@@ -156,6 +228,8 @@ PARTS = {
     "https": lambda b: b.load("https upstream, realistic heads", "/real", b.names("nginx", "haproxy", "onlooker"), headers=REQUEST_HEADERS, tls=True),
     "big": lambda b: b.load("1 MiB responses, 8 connections", "/big", b.names("nginx", "haproxy", "onlooker"), connections=8),
     "latency": lambda b: b.latency(),
+    "paired": lambda b: b.paired(),
+    "saturated": lambda b: b.saturated(),
     "sse": lambda b: table(
         "events, 16 streams, 8000/s", b.streams(16, 8000, b.names("nginx", "haproxy", "onlooker")), ("CPU µs/event", "delay p50 ms", "delay p99 ms")
     ),
