@@ -134,13 +134,16 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _agents(value: Any) -> dict[str, Any]:
-    """Known agents by name or glob; a text profile must be one there is."""
+    """Known agents by name or glob; a text profile must be one there is, shaping tools a list of names."""
     from proxy.assembly.text_actions import profiles  # noqa: PLC0415 - most configurations name no agents
 
     for name, entry in _mapping(value).items():
         profile = entry.get("text_actions") if isinstance(entry, dict) else None
         if profile is not None and profile not in profiles():
             raise WrongValueError(f"{name}: text_actions {profile!r}; expected {' or '.join(profiles())}")
+        shaping = entry.get("structured_output", []) if isinstance(entry, dict) else []
+        if not (isinstance(shaping, list) and all(isinstance(tool, str) for tool in shaping)):
+            raise WrongValueError(f"{name}: structured_output {shaping!r}; expected a list of tool names")
     return _mapping(value)
 
 

@@ -63,6 +63,7 @@ class Exchange:
     text_patterns: tuple[
         str, ...
     ] = ()  # what counts as an action in the model's text (proxy/assembly/text_actions.yaml)
+    shaping: tuple[str, ...] = ()  # tools that only shape this agent's answer (``agents:``), beside the usual
     fingerprints: dict[str, str] = field(default_factory=dict)  # header or query name -> keyed HMAC
     # What assemblies remember across exchanges (an upsert by id, a result on another connection), JSON values only.
     # The driver hands every exchange of one analyzer the same mapping; alone, an exchange has its own.

@@ -134,12 +134,13 @@ class Analyzer:
         self.open[key] = tracked
 
     def _who_asks(self, key: Id) -> None:
-        """The agent by what `run` started, too; whether it is said to act on the model's text (``agents:``)."""
+        """The agent by what `run` started, too; what ``agents:`` says of its text and its shaping tools."""
         tracked, started = self.open.get(key), self.desk.config.launch
         if tracked is not None:
             tracked.identity = launched(tracked.identity, started.agent if started else None)
             known = agent_entry(tracked.identity.agent, self.desk.config.agents) or {}
             tracked.exchange.text_patterns = patterns_of(known.get("text_actions"))
+            tracked.exchange.shaping = tuple(known.get("structured_output") or ())
 
     def _of_exchange(self, event: HeadSeen | BodySeen | BodyEnded | Ended) -> None:
         key = (event.writer, event.exchange)

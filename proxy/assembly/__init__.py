@@ -200,7 +200,8 @@ class ExchangeAssembler:
             elif isinstance(event, Facts):
                 self._response_id = event.values.get("response_id", self._response_id)
             elif isinstance(event, CallClosed):
-                events[at] = CallClosed(self._offer.complete(event.call, self._response_id))
+                done = self._offer.complete(event.call, self._response_id, self.exchange.shaping)
+                events[at] = CallClosed(done)
         return events
 
     def _leftovers(self) -> list[Event]:

@@ -37,15 +37,18 @@ class Offer:
         for definition in offered.definitions[:_KEEP]:
             self._definitions[definition.name] = definition
 
-    def complete(self, call: ToolCall, response_id: str | None) -> ToolCall:
-        """The call with its definition, and the message it came in where the wire says that once for all of them."""
+    def complete(self, call: ToolCall, response_id: str | None, shaping: tuple[str, ...] = ()) -> ToolCall:
+        """The call with its definition, and the message it came in where the wire says that once for all of them.
+
+        ``shaping``: names of tools that only shape the answer, beside the usual ones.
+        """
         served = self._definitions.get(f"mcp:{call.server}/{call.name}") if call.server else None
         definition = call.definition or served or self._definitions.get(call.name)
         parent = call.parent_message if call.parent_message is not None or call.stream_id else response_id
         advertised = call.advertised
         if advertised is Advertised.UNKNOWN:
             advertised = self._advertised(call, definition)
-        purpose = "structured_output" if self._shapes(call) else call.purpose
+        purpose = "structured_output" if self._shapes(call, shaping) else call.purpose
         said = replace(call, advertised=advertised, definition=definition, purpose=purpose, parent_message=parent)
         return _without_arguments(said) if call.complete and call.arguments_valid is False else said
 
@@ -58,6 +61,6 @@ class Offer:
             return Advertised.YES
         return Advertised.NO if call.executed_by is ExecutedBy.CLIENT else Advertised.UNKNOWN
 
-    def _shapes(self, call: ToolCall) -> bool:
+    def _shapes(self, call: ToolCall, shaping: tuple[str, ...]) -> bool:
         forced = self._forced in ("*", call.name)
-        return call.purpose == "action" and forced and call.name.lower() in SHAPING
+        return call.purpose == "action" and forced and (call.name.lower() in SHAPING or call.name in shaping)
