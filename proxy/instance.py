@@ -12,7 +12,9 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -93,22 +95,24 @@ class Instance:
         stderr = Path(config.state) / "serve.log"
         given = supervisor_config(config)
         fd = os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "ab") as errors:
-            process = subprocess.Popen(
-                command("proxy.supervisor", json.dumps(given)),
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                start_new_session=True,  # the terminal's Ctrl-C is for the command, not for its watcher
-            )
-        assert process.stdout is not None
+        process: subprocess.Popen[bytes] | None = None
         try:
+            with os.fdopen(fd, "ab") as errors, signals_held():  # in the middle of Popen it would be nobody's
+                process = subprocess.Popen(
+                    command("proxy.supervisor", json.dumps(given)),
+                    env=environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    start_new_session=True,  # the terminal's Ctrl-C is for the command, not for its watcher
+                )
+            assert process.stdout is not None
             line = process.stdout.readline()
         except BaseException:  # somebody gave up waiting: nobody else would end it
-            process.terminate()
-            process.wait()
-            process.stdout.close()
+            if process is not None and process.stdout is not None:
+                process.terminate()
+                process.wait()
+                process.stdout.close()
             raise
         try:
             ready = json.loads(line)
@@ -133,8 +137,15 @@ class Instance:
         return False
 
     def stop(self) -> int:
-        """SIGTERM and wait. What was captured before the analyzer was up is read first."""
-        self.wait_analyzer()
+        """SIGTERM and wait. What was captured before the analyzer was up is read first.
+
+        Interrupted, it does not wait any longer: the instance drains and ends by itself.
+        """
+        try:
+            self.wait_analyzer()
+        except BaseException:
+            self.process.terminate()
+            raise
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.send_signal(signal.SIGTERM)
@@ -158,6 +169,26 @@ class Instance:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP that arrive inside take effect behind it; only the main thread ever gets them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    before = {n: signal.signal(n, lambda number, _: held.append(number)) for n in _HELD}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for arrived in held:
+        signal.raise_signal(arrived)
+
+
+_HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def clear_memory(config: Config) -> None:

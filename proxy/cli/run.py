@@ -116,13 +116,13 @@ def _with(config: Config, pointing: Pointing, command: tuple[str, ...], *, quiet
     config = replace(config, routes={**config.routes, **pointing.routes})
     for number in (signal.SIGTERM, signal.SIGHUP):  # before the command runs they end us, our instance with us
         signal.signal(number, _leave)
+    hooks = {"ONLOOKER_CONTROL": config.control}  # where the agent's own hooks report to
+    environment = {**os.environ, **pointing.variables, **hooks, **_for_mcp_server(config)}
     try:
         instance = Instance.start(config)
     except (InstanceError, OSError) as error:
         click.echo(f"onlooker: cannot start: {error}", err=True)
         return OUR_FAILURE
-    hooks = {"ONLOOKER_CONTROL": config.control}  # where the agent's own hooks report to
-    environment = {**os.environ, **pointing.variables, **hooks, **_for_mcp_server(config)}
     try:
         instance.wait_analyzer(PEERS_S)
         code = run_command((command[0], *pointing.arguments, *command[1:]), environment)
