@@ -8,11 +8,7 @@ changed.
 # ruff: noqa: N999 - the command is called import
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,38 +19,15 @@ import orjson
 from proxy.cli._broken import refuse_broken
 from proxy.cli._options import configuration, fail, state_option
 from proxy.cli._review import show_review
-from proxy.scan.har import har_events
 from proxy.scan.lines import MAX_LINE_BYTES
-from proxy.scan.pcap import pcap_events
-from proxy.scan.recording import RecordingError
+from proxy.scan.recordings import EXCHANGES, names
 from proxy.scan.review import readers, replay, review
-from proxy.spool.events import SpoolEvent
-from proxy.spool.tail import SpoolTail
 
 _HISTORIES = {"claude-transcript": "claude-code", "codex-rollout": "codex"}
 
 
-def _spool_events(folder: Path, _name: str, _problems: list[str]) -> Iterator[SpoolEvent]:
-    """From a copy: reading a spool puts its bell beside it."""
-    if not folder.is_dir() or not any(folder.rglob("seg-*")):
-        raise RecordingError(f"{folder}: not a spool; a folder with one folder of seg-* files per relay was expected")
-    with tempfile.TemporaryDirectory() as copy:
-        shutil.copytree(folder, Path(copy) / "spool", ignore=shutil.ignore_patterns("wake*"))
-        tail = SpoolTail(Path(copy) / "spool")
-        while events := tail.poll():
-            yield from events
-        tail.close()
-
-
-_EXCHANGES: dict[str, Callable[[Path, str, list[str]], Iterator[SpoolEvent]]] = {
-    "har": har_events,
-    "pcap": pcap_events,
-    "spool": _spool_events,
-}
-
-
 @click.command("import")
-@click.argument("kind", type=click.Choice(sorted([*_HISTORIES, *_EXCHANGES])))
+@click.argument("kind", type=click.Choice(sorted([*_HISTORIES, *EXCHANGES])))
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--limit", type=click.IntRange(1), default=30, show_default=True, help="Lines of the table.")
 @click.option(
@@ -86,23 +59,13 @@ def COMMAND(kind: str, paths: tuple[Path, ...], limit: int, *, as_json: bool, **
         strange = [f"{p}: not a history; a file of JSON lines was expected" for p in paths if not _json_lines(p)]
         done = review(config, [(reader, p) for p in paths if _json_lines(p)])
     else:
-        strange, read = [], _EXCHANGES[kind]
-        done = replay(config, [(p, read(p, name, strange)) for p, name in zip(paths, _names(paths), strict=True)])
+        strange, read = [], EXCHANGES[kind]
+        done = replay(config, [(p, read(p, name, strange)) for p, name in zip(paths, names(paths), strict=True)])
     done.unreadable += strange
     code = show_review(Path(config.state), f"{len(paths)} imported", done, limit=limit, as_json=as_json)
     if done.unreadable and as_json:
         click.echo("\n".join(f"onlooker: not read: {p}" for p in done.unreadable), err=True)
     sys.exit(3 if done.unreadable else code)
-
-
-def _names(paths: tuple[Path, ...]) -> list[str]:
-    """What each file is called in records: two of one name in different folders are told apart."""
-    seen: Counter[str] = Counter()
-    names = []
-    for path in paths:
-        seen[path.name] += 1
-        names.append(path.name if seen[path.name] == 1 else f"{path.name}#{seen[path.name]}")
-    return names
 
 
 def _json_lines(path: Path) -> bool:

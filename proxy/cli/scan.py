@@ -1,7 +1,7 @@
 """``onlooker scan``: the agent history already on this machine, reviewed; nothing to set up, nothing sent anywhere.
 
-In: Claude Code's transcripts and Codex's rollouts (or the files named). Out: findings worst first, then what was read
-and what was not. Exit 0 nothing found, 1 findings, 3 a named file cannot be read.
+In: Claude Code's transcripts and Codex's rollouts; or what is named: those, HAR files, captures, spools. Out: findings
+worst first, then what was read and what was not. Exit 0 nothing found, 1 findings, 3 a named file cannot be read.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from proxy.cli._options import configuration, fail, state_option
 from proxy.cli._review import show_review
 from proxy.config import WrongValueError, duration_s
 from proxy.scan import Reader
+from proxy.scan.recordings import EXCHANGES, kind_of, names
 from proxy.scan.review import found, readers, review
 
 
@@ -50,14 +51,24 @@ def COMMAND(  # noqa: N802 - the name discovery looks for
     paths: tuple[Path, ...], since: str, home: Path | None, limit: int, *, as_json: bool, **flags: Any
 ) -> None:
     """Review what agents on this machine have asked for; read-only and local."""
-    work = _named(paths) if paths else _everything(home, since)
+    recorded = [p for p in paths if kind_of(p)]
+    work = _named(tuple(p for p in paths if not kind_of(p))) if paths else _everything(home, since)
     base = configuration(None, {**flags, "privacy": {"identities": "clear"}})
     refuse_broken(base)
     config = replace(base, state=str(Path(base.state) / "scan"))
     shown = sys.stderr.isatty() and not as_json
+    strange: list[str] = []
     done = review(
-        config, work, lambda p: click.echo(f"\rreading {p.name[:60]:60}", nl=False, err=True) if shown else None
+        config,
+        work,
+        lambda p: click.echo(f"\rreading {p.name[:60]:60}", nl=False, err=True) if shown else None,
+        [
+            (kind, p, EXCHANGES[kind](p, name, strange))
+            for p, name in zip(recorded, names(recorded), strict=True)
+            if (kind := kind_of(p))
+        ],
     )
+    done.unreadable += strange
     if shown:
         click.echo("\r" + " " * 70 + "\r", nl=False, err=True)
     said = ", ".join(f"{n} of {agent}" for agent, n in done.files.items()) or "none"

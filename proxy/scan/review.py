@@ -54,14 +54,25 @@ def found(home: Path, environment: Mapping[str, str], since: float) -> list[tupl
 
 
 def review(
-    config: Config, work: Iterable[tuple[Reader, Path]], progress: Callable[[Path], None] = lambda _path: None
+    config: Config,
+    work: Iterable[tuple[Reader, Path]],
+    progress: Callable[[Path], None] = lambda _path: None,
+    recorded: Iterable[tuple[str, Path, Iterable[SpoolEvent]]] = (),
 ) -> Reviewed:
-    """``config.state`` is the scan's own folder: what an earlier scan left there goes."""
+    """``config.state`` is the scan's own folder: what an earlier scan left there goes.
+
+    ``recorded``: (kind, path, events) of exchanges, reviewed with the histories.
+    """
     done = Reviewed()
     with fresh_desk(config) as desk:
         for reader, path in work:
             progress(path)
             _file(desk, reader, path, done)
+        analyzer = Analyzer(desk)
+        for kind, path, events in recorded:
+            progress(path)
+            done.files[kind] += 1
+            _exchanges(analyzer, path, events, done)
     return done
 
 
@@ -71,14 +82,18 @@ def replay(config: Config, work: Iterable[tuple[Path, Iterable[SpoolEvent]]]) ->
     with fresh_desk(config) as desk:
         analyzer = Analyzer(desk)
         for path, events in work:
-            try:
-                for event in events:
-                    analyzer.take(event)
-            except RecordingError as error:
-                done.unreadable.append(str(error))
-            except OSError as error:
-                done.unreadable.append(f"{path}: {error.strerror}")
+            _exchanges(analyzer, path, events, done)
     return done
+
+
+def _exchanges(analyzer: Analyzer, path: Path, events: Iterable[SpoolEvent], done: Reviewed) -> None:
+    try:
+        for event in events:
+            analyzer.take(event)
+    except RecordingError as error:
+        done.unreadable.append(str(error))
+    except OSError as error:
+        done.unreadable.append(f"{path}: {error.strerror}")
 
 
 @contextlib.contextmanager

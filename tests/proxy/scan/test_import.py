@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from proxy.cli import cli
 from proxy.instance import read_records
+from proxy.spool.writer import Writer
 
 MESSAGE = {
     "id": "msg_1",
@@ -79,8 +80,6 @@ def test_what_is_not_there_is_said(tmp_path):
 
 
 def test_a_spool_is_read_from_a_copy(tmp_path):
-    from proxy.spool.writer import Writer
-
     root = tmp_path / "spool"
     writer = Writer(root, "relay0", 1 << 20)
     writer.close()
@@ -134,3 +133,25 @@ def test_what_is_no_history_and_no_spool_is_said_in_one_sentence(tmp_path, kind,
     (tmp_path / "x.jsonl").write_bytes(content)
     result = onlooker(tmp_path, kind, str(tmp_path / "x.jsonl"))
     assert (result.exit_code, "was expected" in result.output) == (3, True), result.output
+
+
+def test_scan_reads_every_kind_by_what_it_is_and_changes_nothing(tmp_path):
+    """A HAR file, a spool and a transcript in one review; a capture that is none is said, the rest is still read."""
+    folder = tmp_path / "given"
+    folder.mkdir()
+    Writer(folder / "spool", "relay0", 1 << 20).close()
+    (folder / "a.har").write_text(json.dumps(har(json.dumps(MESSAGE))))
+    use = {"type": "tool_use", "id": "toolu_scan0001", "name": "Bash", "input": {"command": "rm -rf /srv/x"}}
+    line = {"type": "assistant", "sessionId": "s", "timestamp": "2026-11-01T00:00:00Z", "cwd": "/w"}
+    line |= {"uuid": "u1", "message": {"id": "m1", "role": "assistant", "model": "m", "content": [use]}}
+    (folder / "s.jsonl").write_text(json.dumps(line) + "\n")
+    (folder / "b.pcap").write_bytes(b"no capture")
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    names = [str(folder / n) for n in ("a.har", "spool", "s.jsonl", "b.pcap")]
+    result = CliRunner().invoke(cli, ["scan", *names, "--state", str(tmp_path / "s")])
+    assert result.exit_code == 1, result.output
+    assert "1 of claude-code, 1 of har, 1 of spool, 1 of pcap" in result.output
+    assert "b.pcap" in result.output.partition("not read:")[2]
+    calls = {r["call"]["id"] for r in read_records(tmp_path / "s" / "scan") if r["kind"] == "action"}
+    assert calls == {"toolu_har00001", "toolu_scan0001"}
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
