@@ -115,12 +115,12 @@ def programs_by_environment(
         value = state.vars.get(name) if values is None else values[name]
         if not isinstance(value, str) or not value.strip():
             continue
-        word = Word(value, assign.span)
+        word = Word(value.lstrip("|- ") if name == "LESSOPEN" else value, assign.span)
         if hooks.is_command(name, value) and ev.known(value):
             to = Delegate("shell", join=True)
             hand_on(ev, Handed(to, (word,), {}, assign.span, name), state.copy(), scope, None)
-        elif name in hooks.FILES and value != "/dev/null":
-            run_file(ev, word, state.copy(), replace(scope, via=(*scope.via, name)), language=hooks.FILES[name])
+        elif (language := hooks.file_language(name, value)) is not None:
+            run_file(ev, word, state.copy(), replace(scope, via=(*scope.via, name)), language=language)
         elif hooks.loads_code(name, value):
             tell(
                 ev,

@@ -15,7 +15,7 @@ GIT_ASKPASS SSH_ASKPASS PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL FCEDIT BROWSE
 RSYNC_RSH CVS_RSH TAR_RSH SUDO_ASKPASS SUDO_EDITOR PSQL_PAGER PSQL_EDITOR"""
 COMMANDS = frozenset(_COMMANDS.split())
 # Shells and interpreters run the file the value names.
-FILES = {"BASH_ENV": "shell", "ENV": "shell", "ZDOTDIR": "", "PYTHONSTARTUP": "python", "GIT_EXEC_PATH": ""}
+_FILES = {"BASH_ENV": "shell", "ENV": "shell", "PYTHONSTARTUP": "python"}
 # Options for a run-time that load code the call does not hold.
 _LOADS = {
     "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b"),
@@ -28,6 +28,8 @@ _LOADS = {
     "LD_AUDIT": re.compile(r"."),
     "DYLD_INSERT_LIBRARIES": re.compile(r"."),
     "GCONV_PATH": re.compile(r"."),
+    "GIT_EXEC_PATH": re.compile(r"."),
+    "ZDOTDIR": re.compile(r"."),
 }
 TAGS = {
     **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"), ("defense_evasion",)),
@@ -46,6 +48,11 @@ def tags(name: str, value: object) -> tuple[str, ...]:
 def is_command(name: str, value: str) -> bool:
     """Whether programs will run ``value``. A bare word names the program one always uses (``EDITOR=vim``)."""
     return name in COMMANDS and bool(value.strip()) and not re.fullmatch(r"[\w.+-]+", value.strip())
+
+
+def file_language(name: str, value: str) -> str | None:
+    """The language of the file ``value`` names, where a program will run it. ``ENV=production`` is no file."""
+    return None if value == "/dev/null" or (name == "ENV" and "/" not in value) else _FILES.get(name)
 
 
 def loads_code(name: str, value: str) -> bool:
