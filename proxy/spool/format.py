@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from struct import Struct
-from zlib import crc32
+
+from proxy.spool.checksum import crc32
 
 MAGIC = b"onlspool"
 VERSION = 1

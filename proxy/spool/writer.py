@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
-from zlib import crc32
 
 from proxy.folders import private_directory
 from proxy.spool import format as fmt
+from proxy.spool.checksum import crc32
 from proxy.spool.segments import segment_name, size_of
 from proxy.spool.wake import Wake
 

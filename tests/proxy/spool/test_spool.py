@@ -3,6 +3,7 @@
 import json
 import os
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from proxy.exchange import Ending, Side
 from proxy.folders import private_directory
 from proxy.spool import format as fmt
+from proxy.spool.checksum import crc32
 from proxy.spool.events import BodyEnded, BodySeen, ClockStepped, Dropped, Ended, HeadSeen, Opened, Refused
 from proxy.spool.tail import SpoolTail
 from proxy.spool.writer import Writer, open_section
@@ -373,3 +375,9 @@ def test_two_writers_are_both_followed(root):
 
 def test_the_root_needs_no_writer_yet(tmp_path):
     assert SpoolTail(Path(tmp_path / "later")).poll() == []
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 64, 1000, 300_000])
+def test_the_sum_of_an_entry_is_zlibs_crc32_whatever_computes_it(size):
+    data = bytes(n * 7 % 256 for n in range(size))
+    assert crc32(data, crc32(b"front")) == zlib.crc32(b"front" + data)
