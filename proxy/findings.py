@@ -65,6 +65,7 @@ class Coverage:
             f"{self.not_read} call(s) in part, {self.unread} bodies ({self.unread_bytes} bytes), "
             f"{self.incomplete} cut off, {self.opaque_flows} tunnels, {self.gaps} exchanges lost, "
             f"{self.failures} analysis failures, {self.refusals} refused requests"
+            + (f"; seen on: {', '.join(f'{leg} {n}' for leg, n in sorted(self.legs.items()))}" if self.legs else "")
         )
 
 
@@ -87,6 +88,8 @@ def _add(out: Coverage, record: Record) -> None:
                 out.flagged += bool(reasons(record))
             else:
                 out.incomplete += 1
+        case "sighting":
+            out.legs[record["leg"]] += 1
         case "outcome":
             out.outcomes += bool(record["final"])
         case "unread":

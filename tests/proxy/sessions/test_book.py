@@ -123,3 +123,12 @@ def test_a_client_is_told_by_its_user_agent(agent_header, agent, version):
 def test_a_client_library_inside_run_speaks_for_the_program_that_was_started(agent_header, started, agent):
     said = identify(Head("POST", "/", 0, (("user-agent", agent_header),)))
     assert launched(said, started).agent == agent
+
+
+def test_a_sub_agent_is_told_from_its_parent_in_one_session():
+    """Claude Code names both in headers of its own; the main agent sends neither."""
+    ids = (("x-claude-code-agent-id", "sub-1"), ("x-claude-code-parent-agent-id", "main-0"))
+    main, sub = identify(Head("POST", "/", 0, CLAUDE)), identify(Head("POST", "/", 0, CLAUDE + ids))
+    assert (main.agent_id, main.parent_agent_id) == (None, None)
+    assert (sub.agent_id, sub.parent_agent_id) == ("sub-1", "main-0")
+    assert main.session == sub.session == ("header:x-claude-code-session-id", "abc-1")
