@@ -17,9 +17,15 @@ _WORSE = {"read_only": 0, "reversible": 1, "externally_reversible": 2, "unknown"
 
 
 def findings(record: Record) -> list[Record]:
-    """Matches of stable rules, worst first: severity, then what names the target itself, then what is lost for good."""
+    """Matches of stable rules, worst first: severity, then what names the target itself, then what is lost for good.
+
+    A rule is there once, as its worst match: two policies in force often extend the same library.
+    """
     found = [f for p in record.get("policy") or () for f in p["findings"] if f["result"] == "match"]
-    return sorted((f for f in found if f["status"] == "stable"), key=lambda f: _urgency(f, record))
+    once: dict[str, Record] = {}
+    for finding in sorted((f for f in found if f["status"] == "stable"), key=lambda f: _urgency(f, record)):
+        once.setdefault(finding["rule"], finding)
+    return list(once.values())
 
 
 def _urgency(finding: Record, record: Record) -> tuple[int, bool, int]:

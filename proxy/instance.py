@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import threading
@@ -23,7 +22,7 @@ from typing import Any, Self
 from audit.read import records
 from proxy.control.token import ensure_token
 from proxy.folders import private_folder
-from proxy.inbox import inbox_file
+from proxy.memory import clear_memory
 from proxy.settings import Config
 from proxy.spawn import command, environment
 from proxy.status import is_fresh, read_status, status_file
@@ -93,7 +92,7 @@ class Instance:
     def start(cls, config: Config) -> Self:
         """Raises InstanceError with the supervisor's own words when it does not come up."""
         stderr = Path(config.state) / "serve.log"
-        given = supervisor_config(config)
+        given = {**supervisor_config(config), "starter": True}
         fd = os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         process: subprocess.Popen[bytes] | None = None
         try:
@@ -101,7 +100,7 @@ class Instance:
                 process = subprocess.Popen(
                     command("proxy.supervisor", json.dumps(given)),
                     env=environment(),
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE,  # closed when we are gone, however: then it drains and leaves too
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     start_new_session=True,  # the terminal's Ctrl-C is for the command, not for its watcher
@@ -109,16 +108,16 @@ class Instance:
             assert process.stdout is not None
             line = process.stdout.readline()
         except BaseException:  # somebody gave up waiting: nobody else would end it
-            if process is not None and process.stdout is not None:
+            if process is not None:
                 process.terminate()
                 process.wait()
-                process.stdout.close()
+                _close(process)
             raise
         try:
             ready = json.loads(line)
         except ValueError:
             process.wait()
-            process.stdout.close()
+            _close(process)
             said = stderr.read_text(encoding="utf-8", errors="replace").strip().splitlines()
             raise InstanceError(said[-1] if said else "the supervisor ended at once", process.returncode) from None
         return cls(config, process, ready["listen"][0], ready["control"], stderr, next(iter(ready["forward"]), None))
@@ -126,6 +125,12 @@ class Instance:
     @property
     def base(self) -> str:
         return f"http://{self.listen}"
+
+    @property
+    def lifeline(self) -> int:
+        """The descriptor that keeps the instance: as long as somebody holds it, killing us does not end it."""
+        assert self.process.stdin is not None
+        return self.process.stdin.fileno()
 
     def wait_analyzer(self, within_s: float = READY_S) -> bool:
         """Until the analyzer reports; traffic before that is captured and read later."""
@@ -154,9 +159,8 @@ class Instance:
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-        clear_memory(self.config)
+        _close(self.process)
+        clear_memory(self.config.spool.dir)
         return code
 
     def records(self) -> list[dict[str, Any]]:
@@ -191,17 +195,10 @@ def signals_held() -> Iterator[None]:
 _HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def clear_memory(config: Config) -> None:
-    """Give the memory file system back what an ended instance had there, unless captures wait in it to be read."""
-    spool = Path(config.spool.dir)
-    if spool.is_dir() and not captures_wait(spool):
-        shutil.rmtree(spool, ignore_errors=True)
-        shutil.rmtree(inbox_file(config.spool.dir).parent, ignore_errors=True)
-
-
-def captures_wait(spool: Path) -> bool:
-    """Whether an ended instance left captures that are not all recorded: a writer's folder goes once it is read."""
-    return spool.is_dir() and any(p.is_dir() for p in spool.iterdir())
+def _close(process: subprocess.Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
 
 
 def read_records(state: Path) -> list[dict[str, Any]]:

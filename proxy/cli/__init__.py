@@ -7,7 +7,9 @@ Exit codes: 0 ok, 1 findings or differences, 2 usage, 3 bad file or unproven, 4 
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import pkgutil
 import signal
 import sys
@@ -32,11 +34,20 @@ class Folder(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Ctrl-C ends a command as a shell would say it (130), not with click's 1, which means findings here."""
+        """Ctrl-C ends a command as a shell would say it (130), not with click's 1, which means findings here.
+
+        A full disk or a folder nobody may read can meet any command anywhere: one sentence, and exit 3.
+        """
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             sys.exit(128 + signal.SIGINT)
+        except OSError as error:
+            if error.errno in (None, errno.EPIPE):  # none of the system's; a reader that went away is click's to end
+                raise
+            where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+            click.echo(f"onlooker: {where}{error.strerror}", err=True)
+            sys.exit(3)
 
 
 @click.command(cls=Folder, context_settings={"help_option_names": ["-h", "--help"]})

@@ -5,6 +5,7 @@ In: ``--state`` to keep the log somewhere. Out: findings worst first, what could
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 import time
@@ -32,6 +33,10 @@ def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the na
         fail(str(error), error.code)
     except OSError as error:
         fail(f"{error.filename or kept}: {error.strerror}", 4)
+    except KeyboardInterrupt:
+        if state is None:
+            shutil.rmtree(kept, ignore_errors=True)
+        raise
     if as_json:
         click.echo(orjson.dumps(_summary(shown)).decode())
     else:

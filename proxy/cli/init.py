@@ -55,6 +55,10 @@ def COMMAND(path: Path) -> None:  # noqa: N802 - the name discovery looks for
         fail(f"{path}: is there already; it is left as it is", BAD_FILE)
     except OSError as error:
         fail(f"{path}: {error.strerror}", BAD_FILE)
-    with os.fdopen(fd, "w", encoding="utf-8") as out:
-        out.write(TEXT)
+    try:
+        with os.fdopen(fd, "w", encoding="utf-8") as out:
+            out.write(TEXT)
+    except OSError as error:
+        path.unlink()  # half a file would be in the way of the next try
+        fail(f"{path}: {error.strerror}", BAD_FILE)
     click.echo(f"{path}: written; onlooker serve --config {path}")

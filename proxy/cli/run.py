@@ -1,7 +1,7 @@
 """``onlooker run -- CMD``: an instance of the command's own, the command untouched, the findings when it ends.
 
 In: a command line. Out: the command's exit code, terminal and signals; at the end, on stderr, coverage then findings.
-Exit 125 is our own failure; the command's failure to start is 127, as a shell says it.
+Exit 125 is our own failure; what is not found is 127, what cannot be started 126, as a shell says it.
 """
 
 from __future__ import annotations
@@ -125,10 +125,10 @@ def _with(config: Config, pointing: Pointing, command: tuple[str, ...], *, quiet
         return OUR_FAILURE
     try:
         instance.wait_analyzer(PEERS_S)
-        code = run_command((command[0], *pointing.arguments, *command[1:]), environment)
+        code = run_command((command[0], *pointing.arguments, *command[1:]), environment, (instance.lifeline,))
     except OSError as error:
         click.echo(f"onlooker: {command[0]}: {error.strerror}", err=True)
-        code = 127
+        code, quiet = (127 if isinstance(error, FileNotFoundError) else 126), True  # nothing ran: nothing to report
     finally:
         unrecorded = instance.stop()
     if unrecorded:

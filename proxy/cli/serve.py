@@ -15,7 +15,8 @@ import orjson
 from proxy.cli._broken import broken_files
 from proxy.cli._options import configuration, fail, instance_options
 from proxy.doctor.authority import authority
-from proxy.instance import clear_memory, supervisor_config
+from proxy.instance import supervisor_config
+from proxy.memory import clear_memory
 from proxy.supervisor import run
 from proxy.supervisor.supervisor import Running
 
@@ -47,5 +48,5 @@ def COMMAND(file: Path | None, **flags: Any) -> None:  # noqa: N802 - the name d
             click.echo(f"onlooker: local authority: {check.said}", err=True)
     code = run(given, _say)
     if code == 0:
-        clear_memory(config)
+        clear_memory(config.spool.dir)
     sys.exit(code)

@@ -15,7 +15,7 @@ import click
 
 from proxy.cli._options import configuration, fail, state_option
 from proxy.control.counters import running
-from proxy.instance import captures_wait
+from proxy.memory import captures_wait
 from proxy.status import alive, read_pids
 
 LONGEST_S = 75.0

@@ -69,7 +69,7 @@ async def _show(told: dict[str, Any], state: str) -> Shown:
         },
         Launch(cwd="/home/dev/shop", session="demo", nonces={nonce: "upgrade-django"}),
     )
-    instance = await asyncio.to_thread(Instance.start, config)
+    instance = Instance.start(config)  # not in a thread: a Ctrl-C meanwhile would leave behind what the thread starts
     try:
         async with aiohttp.ClientSession() as client:
             agents = Agents(told, client)

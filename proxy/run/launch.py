@@ -20,8 +20,8 @@ _TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # the terminal sends these to the w
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH)
 
 
-def run_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Raises OSError when the command cannot be started."""
+def run_command(command: Sequence[str], environment: Mapping[str, str], held: Sequence[int] = ()) -> int:
+    """Raises OSError when the command cannot be started. ``held``: descriptors it keeps open as long as it lives."""
     child: subprocess.Popen[bytes] | None = None
     early: list[int] = []  # what arrived before there was anybody to pass it on to
 
@@ -38,7 +38,7 @@ def run_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
     for number in _PASSED_ON:
         signal.signal(number, pass_on)
     try:
-        child = subprocess.Popen(list(command), env=dict(environment))
+        child = subprocess.Popen(list(command), env=dict(environment), pass_fds=tuple(held))
         for arrived in early:
             child.send_signal(arrived)
         code = child.wait()

@@ -14,6 +14,7 @@ used, 4 when another supervisor already runs on this state. Keys of ``config`` (
   commands        {"analyzer": argv, "control": argv}; a part without a command is not run
   key_file        the fingerprint key (<state>/keys/fingerprint.key)
   drain_s         how long SIGTERM lets exchanges finish (30)
+  starter         true: whoever started it holds the other end of its standard input; it drains when that is closed
   loop            "uvloop", "asyncio" or "auto"
 
 Written: ``<state>/pids.json`` {supervisor, relays, analyzer, control}; ``<state>/running.json`` {listen, control,
@@ -27,6 +28,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from proxy.memory import clear_memory
 from proxy.supervisor.supervisor import Running, StartError, Supervisor
 
 __all__ = ["run"]
@@ -39,4 +41,7 @@ def run(config: dict[str, Any], on_ready: Callable[[Running], None] = lambda _ru
     except StartError as error:
         sys.stderr.write(f"onlooker: {error}\n")
         return error.code
-    return supervisor.run(on_ready)
+    code = supervisor.run(on_ready)
+    if supervisor.abandoned and code == 0:  # nobody is left to do it
+        clear_memory(config["spool_dir"])
+    return code

@@ -31,6 +31,7 @@ DRAIN_S = 30.0
 ANALYZER_S = 30.0  # how long the analyzer may take to finish what the relays left it
 HANDLER_S = 10.0  # how long an analyzer may take until it handles SIGTERM
 LEFTOVER_S = 5.0  # how long a part of a killed supervisor may take to leave
+STARTER = "starter"  # the standard input of a supervisor somebody started for himself: closed when he is gone
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 
 
@@ -90,10 +91,13 @@ class Supervisor:
         self._restarts = {"relay": 0, "analyzer": 0, "control": 0}
         self._selector = selectors.DefaultSelector()
         self._stopping = False
+        self.abandoned = False  # the starter ended and did not say stop
 
     def run(self, on_ready: Callable[[Running], None]) -> int:
         """Until SIGTERM or SIGINT; then drain. Returns the exit code: 0, or 4 when something is unrecorded."""
         self._signals()
+        if self.config.get("starter"):
+            self._selector.register(sys.stdin.fileno(), selectors.EVENT_READ, STARTER)
         told = False
         while not self._stopping:
             self._start_due()
@@ -211,6 +215,8 @@ class Supervisor:
             if key.data is None:
                 for number in self._bells[0].recv(4096):
                     self._on_signal(number)
+            elif key.data is STARTER:
+                self._stopping = self.abandoned = True
             else:
                 self._hear(key.data)
         self._reap()
@@ -259,6 +265,8 @@ class Supervisor:
     # stopping
 
     def _drain(self) -> int:
+        if self.config.get("starter"):
+            self._selector.unregister(sys.stdin.fileno())
         relays = [*self.relays, *self._retiring]
         within = float(self.config.get("drain_s", DRAIN_S))
         self._stop(relays, within + 5.0)

@@ -188,10 +188,57 @@ def test_run_ended_while_it_starts_leaves_nothing_behind(tmp_path):
     assert not list(tmp_path.glob("runs/*/pids.json"))
 
 
-def test_run_says_when_its_command_is_not_there(tmp_path):
-    done = onlooker("run", "--state", str(tmp_path), "--", "no-such-program")
-    assert done.returncode == 127
-    assert "onlooker: no-such-program: No such file or directory" in done.stderr
+@pytest.mark.parametrize(
+    ("program", "code", "why"),
+    [("no-such-program", 127, "No such file or directory"), (__file__, 126, "Permission denied")],
+)
+def test_run_says_when_its_command_cannot_be_started_and_nothing_else(tmp_path, program, code, why):
+    done = onlooker("run", "--state", str(tmp_path), "--", program)
+    assert (done.returncode, done.stderr) == (code, f"onlooker: {program}: {why}\n")
+
+
+def gone(folder):
+    """Until no process of the instance below ``folder`` is left, nor anything in memory."""
+    until = time.monotonic() + 60
+    while list(folder.glob("**/pids.json")) or Path(spool_dir_for(str(folder))[0]).exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_run_that_is_killed_takes_its_instance_along_once_its_command_has_ended(tmp_path):
+    script = "echo up; read word; echo $word"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "proxy", "run", "--state", str(tmp_path), "--", "sh", "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=ENV,
+    )
+    assert process.stdout.readline() == "up\n"
+    (pids,) = tmp_path.glob("runs/*/pids.json")
+    process.kill()
+    process.wait(60)
+    supervisor = json.loads(pids.read_text())["supervisor"]
+    os.kill(supervisor, 0)  # the command still needs it
+    assert process.communicate("on\n", timeout=60)[0] == "on\n"
+    gone(tmp_path)
+
+
+def test_a_demo_ended_while_it_starts_leaves_nothing_running(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "proxy", "demo", "--state", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=ENV,
+    )
+    until = time.monotonic() + 60
+    while not (tmp_path / "pids.json").exists():
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    gone(tmp_path)
 
 
 def test_run_that_cannot_start_is_our_own_failure(tmp_path):

@@ -72,6 +72,20 @@ def test_the_state_of_a_run_is_one_an_instance_can_use(tmp_path):
     assert private_directory(state) == state
 
 
+@pytest.mark.parametrize(
+    "args",
+    [["import", "har", "--state", "{full}", "{here}"], ["init", "{full}/x.yaml"], ["scan", "--state", "{full}"]],
+)
+def test_a_place_nothing_can_be_written_to_is_one_sentence(tmp_path, args):
+    file = tmp_path / "file"
+    file.write_text("{}")
+    full = file / "in" / "it"  # nothing can be made below a file
+    done = CliRunner().invoke(cli, [a.format(full=full, here=__file__) for a in args])
+    assert done.exit_code == 3
+    assert done.stderr.startswith(f"onlooker: {file}")
+    assert done.stderr.count("\n") == 1
+
+
 def test_ctrl_c_is_130_as_a_shell_says_it(tmp_path):
     @click.command()
     def interrupted():

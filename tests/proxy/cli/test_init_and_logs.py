@@ -1,5 +1,7 @@
 """The file ``init`` writes is the default configuration; ``logs`` prints nothing a terminal would obey."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -40,3 +42,15 @@ def test_the_last_lines_are_shown_with_their_escapes_shown(tmp_path):
 @pytest.mark.parametrize("name", ["none", "."])
 def test_no_log_is_said(tmp_path, name):
     assert run("logs", "--state", str(tmp_path / name)).exit_code == 4
+
+
+def test_init_on_a_full_disk_says_so_and_leaves_no_half_a_file(tmp_path):
+    file = tmp_path / "onlooker.yaml"
+    program = (
+        "import resource, signal; resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)); "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from proxy.entry import main; main()"
+    )
+    argv = [sys.executable, "-c", program, "init", str(file)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (3, f"onlooker: {file}: File too large\n")
+    assert not file.exists()
