@@ -18,6 +18,11 @@ _REVERSIBILITY = {"read_only": 0, "reversible": 1, "externally_reversible": 2, "
 _QUIET = {"info"}  # recorded, not worth a line of a summary
 _READS = {"read", "receive"}
 
+_HELP = {
+    "not_listed": " (--intercept HOST looks into it)",
+    "upstream-tls": " (its certificate is not trusted; upstream_ca in onlooker.yaml adds an authority)",
+}
+
 Record = dict[str, Any]
 
 
@@ -122,6 +127,17 @@ def reasons(record: Record) -> list[tuple[str, str, list[int]]]:
         effects = [t["effect"] for t in trail if t["effect"] is not None]
         found.append((objective["severity"], f"objective: {first.get('note') or first.get('reason')}{where}", effects))
     return sorted(found, key=lambda r: -_SEVERITY.get(r[0], 0))
+
+
+def not_looked_into(records: Iterable[Record]) -> list[str]:
+    """What crossed and was not read, or was refused: one line for each place and reason, with what can be done."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        if record["kind"] == "opaque_flow":
+            counts["tunnelled to " + record["flow"]["host"], record["flow"]["reason"]] += 1
+        elif record["kind"] == "refusal":
+            counts[f"answered {record['refusal']['status']} by onlooker", record["refusal"]["reason"]] += 1
+    return [f"{n} {what}: {why}{_HELP.get(why, '')}" for (what, why), n in sorted(counts.items())]
 
 
 def rows(records: Iterable[Record]) -> list[Row]:

@@ -7,8 +7,10 @@ Needs the extra ``mcp``.
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from collections.abc import AsyncIterator
+from importlib.metadata import version
 from typing import Any
 
 import anyio
@@ -69,7 +71,7 @@ def make_server(answers: Answers) -> Server[Any]:
             return _result("onlooker could not answer", wrong=True)
         return _result(json.dumps(said))
 
-    return Server(SERVER, on_list_tools=listed, on_call_tool=called)
+    return Server(SERVER, version=version("onlooker"), on_list_tools=listed, on_call_tool=called)
 
 
 def _tool(name: str, description: str, schema: dict[str, Any], reads: bool) -> types.Tool:
@@ -101,10 +103,14 @@ class _Lines:
             whole = ended
 
 
-async def over_http(server: Server[Any], host: str, port: int) -> None:
-    """Until it is told to end. Host and Origin must be this address: a page cannot rebind its name to it."""
+async def over_http(server: Server[Any], listening: socket.socket) -> None:
+    """Until it is told to end, on a socket that listens already.
+
+    Host and Origin must be this address: a page cannot rebind its name to it.
+    """
     import uvicorn  # noqa: PLC0415 - only this transport needs it
 
+    host, port = listening.getsockname()[:2]
     names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
     security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=[f"http://{n}" for n in names])
     app = server.streamable_http_app(
@@ -114,4 +120,4 @@ async def over_http(server: Server[Any], host: str, port: int) -> None:
         transport_security=security,
         host=host,
     )
-    await uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning")).serve()
+    await uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="warning")).serve(sockets=[listening])

@@ -7,7 +7,7 @@ reaches the terminal.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -24,6 +24,15 @@ _WIDE = 200  # columns of a pipe: nothing there needs folding
 def printable(text: str) -> str:
     """The text without control, bidi or line-breaking characters; each shows as its escape."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def words(value: object) -> str:
+    """A value of a JSON answer as a person would write it."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {words(v)}" for name, v in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(words, value)) or "none"
+    return {True: "yes", False: "no", None: "none"}[value] if value is None or isinstance(value, bool) else str(value)
 
 
 def print_rows(rows: Sequence[Row], stream: TextIO | None = None, limit: int | None = None) -> None:

@@ -22,6 +22,7 @@ import orjson
 from proxy.ca import authority, trust
 from proxy.ca.authority import Authority, CaError
 from proxy.cli._options import configuration, fail, state_option
+from proxy.cli._table import words
 from proxy.settings import Config
 
 STORES = ("debian", "fedora", "arch", "macos", "windows", "java", "nss")
@@ -90,7 +91,7 @@ def show(state: str | None, *, as_json: bool, as_pem: bool) -> None:
         click.echo(orjson.dumps(said).decode())
     else:
         for name, value in said.items():
-            click.echo(f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+            click.echo(f"{name}: {words(value)}")
     sys.exit(3 if trouble else 0)
 
 

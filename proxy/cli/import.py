@@ -62,7 +62,7 @@ def COMMAND(kind: str, paths: tuple[Path, ...], limit: int, *, as_json: bool, **
         strange, read = [], EXCHANGES[kind]
         done = replay(config, [(p, read(p, name, strange)) for p, name in zip(paths, names(paths), strict=True)])
     done.unreadable += strange
-    code = show_review(Path(config.state), f"{len(paths)} imported", done, limit=limit, as_json=as_json)
+    code = show_review(Path(config.state), f"{len(paths)} given", done, limit=limit, as_json=as_json)
     if done.unreadable and as_json:
         click.echo("\n".join(f"onlooker: not read: {p}" for p in done.unreadable), err=True)
     sys.exit(3 if done.unreadable else code)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import socket
 from pathlib import Path
 
 import click
@@ -40,9 +41,16 @@ def COMMAND(file: Path | None, state: str | None, address: str | None, session: 
         if bound is None:
             anyio.run(over_stdio, server)
         else:
-            anyio.run(over_http, server, *bound)
+            anyio.run(over_http, server, _listen(*bound))
     except KeyboardInterrupt:
         pass
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        fail(f"{host}:{port}: cannot listen here: {os.strerror(error.errno or 0)}", 3)
 
 
 def _loopback(address: str) -> tuple[str, int]:

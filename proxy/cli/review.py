@@ -19,7 +19,7 @@ from audit.log import LogInUseError
 from audit.state import State
 from proxy.cli._options import configuration, fail, state_option
 from proxy.inbox import Outbox, inbox_file
-from proxy.review.asked import asked
+from proxy.review.asked import asked, misread
 from proxy.review.index import Index
 from proxy.review.lines import number_of_id
 from proxy.review.search import COUNTED, find
@@ -45,10 +45,13 @@ def COMMAND(filters: tuple[str, ...], state: str | None, *, plain: bool, limit: 
     wrong = [f for f in filters if "=" not in f]
     if wrong:
         fail(f"{wrong[0]}: expected NAME=VALUE, for example severity=high", 2)
+    pairs = [(name, value) for name, _, value in (f.partition("=") for f in filters)]
+    if bad := misread(pairs):
+        fail("\n".join(bad), 2)
     config = configuration(None, {"state": state})
     if not config.audit_dir.is_dir():
         fail(f"{config.audit_dir}: no audit log is here; 'onlooker demo --state DIR' or 'onlooker serve' writes one", 3)
-    question = asked([("marked", "open"), *((f.partition("=")[0], f.partition("=")[2]) for f in filters)])
+    question = asked([("marked", "open"), *pairs])
     index = Index(config.audit_dir, Path(config.state) / "review")
     if plain or not sys.stdout.isatty():
         index.catch_up()

@@ -28,7 +28,7 @@ from proxy.cli._broken import refuse_broken
 from proxy.cli._options import configuration, fail, state_option
 from proxy.cli._pointing import address_of
 from proxy.cli._table import print_rows
-from proxy.findings import coverage_of, rows
+from proxy.findings import coverage_of, not_looked_into, rows
 from proxy.instance import Instance, InstanceError
 from proxy.run import Pointing, forwarding
 from proxy.run.launch import run_command
@@ -153,7 +153,10 @@ def _report(instance: Instance) -> None:
     records = instance.records()
     coverage, found = coverage_of(records), rows(records)
     click.echo(f"\nonlooker: {coverage.line()}", err=True)
-    if coverage.calls == 0:
+    unseen = list(not_looked_into(records))
+    for said in unseen:
+        click.echo(f"onlooker: {said}", err=True)
+    if coverage.calls == 0 and not unseen:
         click.echo("onlooker: no call crossed this instance; `onlooker doctor` says what the agent needs", err=True)
     print_rows(found, sys.stderr, SHOWN)
     for session in sorted(coverage.sessions):

@@ -13,6 +13,7 @@ import click
 import orjson
 
 from proxy.cli._options import configuration, state_option
+from proxy.cli._table import words
 from proxy.control.counters import running
 from proxy.status import alive, is_fresh, read_pids, read_status, status_file
 
@@ -47,5 +48,5 @@ def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the na
         click.echo(f"nothing runs with the state {config.state}; start it with onlooker serve")
     else:
         for name, value in said.items():
-            click.echo(f"{name}: {value}")
+            click.echo(f"{name}: {words(value)}")
     sys.exit(4 if not up else 1 if degraded else 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -31,6 +32,7 @@ class Sinks:
                 opened |= open_sinks([entry], place, taken=opened)
             except (ValueError, OSError) as error:
                 self.problems.append(str(error))
+                sys.stderr.write(f"onlooker: {error}; records do not go there\n")
         self._runner = SinkRunner(config.audit_dir, place, opened)
         self._stopping = asyncio.Event()
         self._measuring = {n: s for n, s in opened.items() if isinstance(s, Measuring) and s.figures_s > 0}

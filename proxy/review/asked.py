@@ -37,6 +37,15 @@ GLOBS = frozenset({"rule", "agent", "session", "tool", "objective"})  # here a f
 MARKS = ("open", "benign", "escalated")
 ORDERS = ("worst", "newest")
 MAX_TEXT = 300
+_WORDS: Mapping[str, tuple[str, ...]] = {  # filters that take one of these only
+    "severity": tuple(SEVERITIES),
+    "only": tuple(SEVERITIES),
+    "marked": MARKS,
+    "order": ORDERS,
+    "ask": tuple(ASKS),
+}
+_TIMES = ("since", "until")
+_SHOWN = ("q", "severity", "since", "until", "marked", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,19 @@ def asked(pairs: Iterable[tuple[str, str]]) -> Asked:
     )
 
 
+def misread(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """What ``asked`` leaves out of a question, one sentence each: on a command line that is a mistake."""
+    return [f"{name}={value}: {why}" for name, value in pairs if value.strip() and (why := _wrong(name, value.strip()))]
+
+
+def _wrong(name: str, value: str) -> str:
+    if name not in {*FILTERS, *_WORDS, "q", "since", "until", "after"}:
+        return f"no such filter; expected {', '.join(dict.fromkeys((*_SHOWN, *FILTERS)))}"
+    if name in _WORDS and value not in _WORDS[name]:
+        return f"expected {', '.join(_WORDS[name])}"
+    return "expected a time in UTC or its beginning, such as 2026-11-30" if name in _TIMES and not _time(value) else ""
+
+
 def link(**filters: str) -> str:
     """The address of the actions that have these properties."""
     return "/review/actions?" + urlencode({name: value for name, value in filters.items() if value})
@@ -99,4 +121,4 @@ def _time(value: str) -> str:
     return value if value[:4].isdigit() and set(value) <= set("0123456789-:.TZ") else ""
 
 
-__all__ = ["ASKS", "FILTERS", "MARKS", "ORDERS", "Asked", "asked", "link"]
+__all__ = ["ASKS", "FILTERS", "MARKS", "ORDERS", "Asked", "asked", "link", "misread"]

@@ -44,7 +44,7 @@ def carry_out(files: Iterable[Path], plan: Callable[[Path], Plan | None], *, app
             click.echo("\n".join((f"{path}:", *found.lines)))
             if apply:
                 write(found)
-                click.echo("written" if found.ends_backup else f"written; before: {backup_of(path)}")
+                click.echo(_written(found))
         except (ConfigFileError, OSError) as error:
             bad += 1
             click.echo(f"onlooker: {error}", err=True)
@@ -53,6 +53,12 @@ def carry_out(files: Iterable[Path], plan: Callable[[Path], Plan | None], *, app
     if changes and not apply:
         click.echo("nothing was written; --apply writes it")
     sys.exit(3 if bad else 1 if changes and not apply else 0)
+
+
+def _written(plan: Plan) -> str:
+    if plan.ends_backup:
+        return "written" if plan.after is not None else "removed"
+    return "written; there was no such file" if plan.before is None else f"written; before: {backup_of(plan.path)}"
 
 
 def control_address(state: str | None, given: str | None) -> str:

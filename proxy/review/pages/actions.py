@@ -7,7 +7,7 @@ from typing import Any
 from audit.summary import SEVERITIES
 from classifiers.effects import Domain, Verb
 from policies.verdict import Verdict
-from proxy.review.asked import FILTERS, MARKS, asked
+from proxy.review.asked import FILTERS, MARKS, asked, misread
 from proxy.review.index import Index
 from proxy.review.page import Page, Wanted
 from proxy.review.search import COUNTED, find
@@ -44,6 +44,7 @@ def load(_site: Site, index: Index, wanted: Wanted) -> dict[str, Any]:
         "marks": MARKS,
         "chips": [(name, value) for name, value in question.pairs() if name not in {"after", "order"}],
         "any": known > 0,
+        "misread": misread(wanted.query),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import socket
 import subprocess
 import sys
 
@@ -255,6 +256,15 @@ def test_it_is_off_unless_configured_and_never_beyond_loopback(place, more, conf
     made = subprocess.run(place.command(*more), check=False, input=b"", capture_output=True, timeout=60, env=ENV)
     assert made.returncode == 2
     assert said in made.stderr
+
+
+def test_a_taken_address_is_one_sentence(place):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        argv = place.command("--http", address)
+        made = subprocess.run(argv, check=False, input=b"", capture_output=True, timeout=60, env=ENV)
+    assert made.returncode == 3
+    assert made.stderr.decode() == f"onlooker: {address}: cannot listen here: Address already in use\n"
 
 
 def test_where_nothing_runs_it_says_so(place):

@@ -16,7 +16,7 @@ from tests.audit.build import action_record
 from tests.audit.otlp_receiver import Received, attributes, serve_grpc, serve_http, stop
 
 
-def test_records_reach_a_sink_and_a_wrong_one_is_named(tmp_path):
+def test_records_reach_a_sink_and_a_wrong_one_is_named(tmp_path, capsys):
     lake = tmp_path / "siem"
     sinks = (
         {"ocsf": {"folder": str(lake)}},
@@ -36,6 +36,9 @@ def test_records_reach_a_sink_and_a_wrong_one_is_named(tmp_path):
                 await asyncio.sleep(0.01)
 
     found, metrics = asyncio.run(run())
+    said = capsys.readouterr().err
+    assert "protocol is 'pigeon'; expected http or grpc; records do not go there\n" in said
+    assert said.count("onlooker: ") == 1
     assert any("protocol is 'pigeon'; expected http or grpc" in d for d in found["degraded"])
     assert 'onlooker_sink_lag_records{sink="ocsf"}' in metrics
     assert 'onlooker_sink_errors_total{sink="syslog"}' in metrics

@@ -145,6 +145,13 @@ def test_every_number_of_the_overview_leads_to_that_many_records(written, browse
         assert (address, total and total[1]) == (address, count)
 
 
+def test_a_filter_that_cannot_be_meant_is_said_and_not_passed_over(browser):
+    text = browser.get("/review/actions?severity=hihg&foo=<b>&ask=left")[1]
+    assert "Not filtered by severity=hihg: expected info, low, medium, high, critical." in text
+    assert "Not filtered by foo=&lt;b&gt;: no such filter" in text
+    assert "Not filtered by" not in browser.get("/review/actions?severity=high&ask=left&order=newest&since=2026")[1]
+
+
 def test_a_spreadsheet_gets_no_formula_and_jsonl_is_the_logs_own_bytes(written, browser):
     call = written.call("rm x")
     call["call"]["name"] = '=HYPERLINK("http://evil.example")'

@@ -23,7 +23,14 @@ def test_a_pipe_gets_lines_worst_first(written):
     assert written.ids["delete"] not in only
 
 
-WRONG = [(["severity"], 2, "NAME=VALUE"), ([], 3, "no audit log is here")]
+WRONG = [
+    (["severity"], 2, "NAME=VALUE"),
+    (["severity=hihg"], 2, "severity=hihg: expected info, low, medium, high, critical"),
+    (["tools=Bash"], 2, "tools=Bash: no such filter; expected q, severity,"),
+    (["since=yesterday"], 2, "since=yesterday: expected a time in UTC"),
+    (["order=newest", "since=2026", "ask=left", "tool=Bash"], 3, "no audit log is here"),
+    ([], 3, "no audit log is here"),
+]
 
 
 @pytest.mark.parametrize(("arguments", "code", "said"), WRONG)
