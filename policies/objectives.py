@@ -74,7 +74,7 @@ def read(file: Path) -> tuple[Objective | None, list[Diagnostic]]:
         content = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        return None, [Diagnostic(str(file), 1, 1, "error", "file", f"cannot read {file}: {reason}")]
+        return None, [Diagnostic(str(file), 1, 1, "error", "file", f"cannot be read: {reason}")]
     return read_text(content, str(file))
 
 

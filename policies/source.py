@@ -73,7 +73,7 @@ class _Reader:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             where = at if at[0] else (name, 1, 1)
-            self.found.append(Diagnostic(*where, "error", "file", f"cannot read {name}: {reason}"))
+            self.found.append(Diagnostic(*where, "error", "file", f"cannot be read: {reason}"))
             return
         self.document(_Text(path, name, text, hashlib.sha256(raw).hexdigest()))
 

@@ -92,7 +92,16 @@ def route_url(value: Any) -> str:
 
 
 def _routes(value: Any) -> dict[str, dict[str, Any]]:
-    return {name: route_spec(name, spec) for name, spec in _mapping(value).items()}
+    out: dict[str, dict[str, Any]] = {}
+    wrong: list[str] = []
+    for name, spec in _mapping(value).items():
+        try:
+            out[name] = route_spec(name, spec)
+        except WrongValueError as error:
+            wrong.append(str(error) if str(error).startswith("route ") else f"route {name!r}: {error}")
+    if wrong:
+        raise WrongValueError("; ".join(wrong))
+    return out
 
 
 def route_spec(name: str, value: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import click
 import orjson
@@ -68,4 +69,9 @@ def _print(shown: Shown, took_s: float) -> None:
         f"Latency added: {shown.added_ms:.2f} ms (median). Took {took_s:.1f} s."
     )
     click.echo(f"coverage: {coverage.line()}")
-    click.echo(f"log: {shown.state}/audit   try: onlooker explain --state {shown.state} ID")
+    click.echo(f"log: {shown.state}/audit   try: {_program()} explain --state {shown.state} ID")
+
+
+def _program() -> str:
+    """What somebody types to run us: ``make demo`` puts nothing on the path."""
+    return "onlooker" if shutil.which("onlooker") or Path(sys.argv[0]).name != "onlooker" else sys.argv[0]

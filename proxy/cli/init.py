@@ -13,8 +13,8 @@ import click
 from proxy.cli._options import BAD_FILE, fail
 
 TEXT = """\
-# onlooker.yaml: every key with its default. Flags of `onlooker serve` override it. Checked when it is read:
-# a wrong key or value is said as file:line:col.
+# onlooker.yaml: what is set most often, with its default. Flags of `onlooker serve` override it.
+# Checked when it is read: a wrong key or value is said as file:line:col.
 onlooker: 1                        # version of this file
 
 listen: 127.0.0.1:8790             # data port: agents are pointed here

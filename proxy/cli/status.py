@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import orjson
@@ -45,8 +46,17 @@ def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the na
     if as_json:
         click.echo(orjson.dumps(said).decode())
     elif not up:
-        click.echo(f"nothing runs with the state {config.state}; start it with onlooker serve")
+        click.echo(_down(config.state, pids))
     else:
         for name, value in said.items():
             click.echo(f"{name}: {words(value)}")
     sys.exit(4 if not up else 1 if degraded else 0)
+
+
+def _down(state: str, pids: dict[str, Any]) -> str:
+    """A supervisor that was killed leaves its parts: they serve on for a while, and the next start takes over."""
+    parts = [(role, pid) for role, said in pids.items() for pid in (said if isinstance(said, list) else [said])]
+    left = ", ".join(f"{role} {pid}" for role, pid in parts if alive(pid))
+    if left:
+        return f"the supervisor of {state} is gone, still there: {left}; onlooker serve takes over"
+    return f"nothing runs with the state {state}; start it with onlooker serve"

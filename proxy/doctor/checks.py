@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from audit.sinks import Sink, read_options
+from classifiers.discover import discover
 from policies.objectives import load as load_objectives
 from policies.trust import load as load_policies
 from proxy.config import built_in_routes
@@ -38,6 +40,7 @@ def run_checks(config: Config, *, offline: bool = False) -> list[Check]:
         _clock,
         _policies,
         _objectives,
+        _sinks,
         authority,
     ]
     found = [check for step in steps for check in step(config)]
@@ -115,6 +118,21 @@ def _objectives(config: Config) -> Iterator[Check]:
     found = load_objectives(config.objectives)
     yield from (Check("objective", "ok", f"{o.id}: {o.name}") for o in found.by_id.values())
     yield from (Check("objective", "bad", error) for error in found.broken.values())
+
+
+def _sinks(config: Config) -> Iterator[Check]:
+    """Names and options only: opening one would write to it."""
+    known: dict[str, Sink] = {s.name: s for s in discover("audit.sinks", "SINK")} if config.sinks else {}
+    for entry in config.sinks:
+        ((name, options),) = entry.items()
+        try:
+            if name not in known:
+                raise ValueError(f"unknown sink {name!r}; expected {', '.join(sorted(known))}")  # noqa: TRY301 - said once
+            read_options(name, known[name].options, options or {})
+        except ValueError as error:
+            yield Check("sink", "bad", str(error))
+        else:
+            yield Check("sink", "ok", f"{name}: its options are known")
 
 
 def _upstreams(config: Config) -> Iterator[Check]:

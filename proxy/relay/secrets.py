@@ -6,9 +6,11 @@ leaves it, so a fingerprint tells "the same key as before" and nothing else.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import os
 import re
+import sys
 from pathlib import Path
 
 FILLER = b"*"
@@ -24,23 +26,34 @@ _KNOWN = 16
 
 def install_key(path: Path) -> bytes:
     """The installation's fingerprint key, made (0600) when the file is not there yet."""
-    if not path.exists():
-        # relays start together: whoever links first has made the key, and nobody reads half of one
-        draft = path.with_name(f".{path.name}.{os.getpid()}")
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "wb") as out:
-            out.write(os.urandom(_KEY_BYTES))
-            out.flush()
-            os.fsync(out.fileno())  # an empty key after a power loss would keep every relay from starting
-        try:
-            path.hardlink_to(draft)
-        except FileExistsError:
-            pass
-        draft.unlink()
+    if not path.exists() and (unsaved := _make(path)) is not None:
+        return unsaved
     key = path.read_bytes()
     if len(key) != _KEY_BYTES:
         raise ValueError(f"{path}: a fingerprint key has {_KEY_BYTES} bytes, this has {len(key)}")
     return key
+
+
+def _make(path: Path) -> bytes | None:
+    """Put a new key there. A disk that takes none keeps no traffic back: then it is this relay's own, and is said."""
+    key = os.urandom(_KEY_BYTES)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        # relays start together: whoever links first has made the key, and nobody reads half of one
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as out:
+            out.write(key)
+            out.flush()
+            os.fsync(out.fileno())  # an empty key after a power loss would keep every relay from starting
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(draft)
+    except OSError as error:
+        sys.stderr.write(f"onlooker: {path}: {error.strerror}; until a restart keys have fingerprints of now only\n")
+        return key
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+    return None
 
 
 def fingerprint(key: bytes, value: bytes) -> str:

@@ -114,6 +114,20 @@ def test_status_and_stop_find_the_instance_by_its_state(served):
     assert process.wait(10) == 0
 
 
+def test_what_a_killed_supervisor_leaves_is_named_and_can_be_stopped(served):
+    process, said = served
+    pids = json.loads(Path(said["state"], "pids.json").read_text())
+    process.kill()
+    process.wait(60)
+    found = onlooker("status", "--state", said["state"])
+    assert (found.returncode, f"still there: relays {pids['relays'][0]}, analyzer " in found.stdout) == (4, True)
+    stopped = onlooker("stop", "--state", said["state"])
+    assert (stopped.returncode, stopped.stdout) == (0, "stopped; its supervisor was gone already\n"), stopped.stderr
+    assert not Path(spool_dir_for(said["state"])[0]).exists()
+    again = onlooker("stop", "--state", said["state"])
+    assert (again.returncode, "nothing runs with the state" in again.stderr) == (4, True)
+
+
 def test_a_second_instance_on_the_same_state_says_so(served):
     _, ready = served
     second = onlooker("serve", "--listen", "127.0.0.1:0", "--control", "127.0.0.1:0", "--state", ready["state"])

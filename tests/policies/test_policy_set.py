@@ -49,7 +49,7 @@ def test_several_policies_are_all_asked(tmp_path):
     [
         ("policy: 1\nid: [", "not YAML"),
         (HEAD + "  - {id: a.b, match: {tolls: [x]}}\n", "1:"),
-        (None, "cannot read"),
+        (None, "cannot be read"),
         ("\x00", "not YAML"),
         ("- a\n", "starts with 'policy: 1'"),
     ],

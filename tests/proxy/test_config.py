@@ -97,3 +97,12 @@ def test_interception_is_of_the_https_hosts_unless_said_otherwise_and_none_is_no
         file.write_text(f"onlooker: 1\n{text}\n")
         assert build(file).forward.intercept == expected
     assert "api.openai.com" in build(None, {"state": str(tmp_path)}).forward.intercept
+
+
+def test_each_wrong_route_is_named_in_one_run(tmp_path):
+    file = tmp_path / "o.yaml"
+    file.write_text("onlooker: 1\nroutes: {a: 'ftp://x', b: 5, c: 'http://x'}\n")
+    with pytest.raises(StrictYamlError) as raised:
+        build(file)
+    assert "route 'a': 'ftp://x' is not an upstream" in str(raised.value)
+    assert "; route 'b': " in str(raised.value)

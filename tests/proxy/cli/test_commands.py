@@ -27,9 +27,13 @@ SAID = [
     (["serve", "--route", "o=http://a.example"], 2, "route name 'o'"),
     (["serve", "--config", "/nowhere/onlooker.yaml"], 3, "/nowhere/onlooker.yaml: No such file or directory"),
     (["scan", "--since", "soon"], 2, "is not a duration"),
-    (["scan", "--policy", "/nowhere/p.yaml"], 3, "/nowhere/p.yaml:1:1: cannot read"),
-    (["run", "--objective", "/nowhere/o.yaml", "--", "true"], 3, "/nowhere/o.yaml:1:1: cannot read"),
-    (["import", "har", "--policy", "/nowhere/p.yaml", __file__], 3, "/nowhere/p.yaml:1:1: cannot read"),
+    (["scan", "--policy", "/nowhere/p.yaml"], 3, "/nowhere/p.yaml:1:1: cannot be read: No such file"),
+    (["run", "--objective", "/nowhere/o.yaml", "--", "true"], 3, "/nowhere/o.yaml:1:1: cannot be read: No such file"),
+    (
+        ["import", "har", "--policy", "/nowhere/p.yaml", __file__],
+        3,
+        "/nowhere/p.yaml:1:1: cannot be read: No such file",
+    ),
 ]
 
 
@@ -119,6 +123,19 @@ def test_doctor_names_what_is_bad_and_what_is_not(tmp_path):
     assert result.exit_code == 1
     assert (checks["state"]["state"], checks["policy"]["state"], checks["listen"]["state"]) == ("bad", "bad", "ok")
     assert f"{policy}:3:" in checks["policy"]["said"]
+
+
+def test_doctor_knows_a_sink_that_would_not_open(tmp_path):
+    config = tmp_path / "onlooker.yaml"
+    config.write_text(
+        "onlooker: 1\nlisten: 127.0.0.1:0\ncontrol: 127.0.0.1:0\n"
+        "sinks: [{pigeon: {}}, {webhook: {uri: x}}, {stdout: {style: json}}]\n"
+    )
+    result = onlooker("doctor", "--json", "--offline", "--config", str(config), "--state", str(tmp_path / "s"), PATH="")
+    found = [c for c in json.loads(result.stdout)["checks"] if c["name"] == "sink"]
+    assert [c["state"] for c in found] == ["bad", "bad", "ok"]
+    assert found[0]["said"].startswith("unknown sink 'pigeon'; expected clickhouse, ")
+    assert found[1]["said"].startswith("sink webhook: unknown option 'uri'; expected url, ")
 
 
 def test_doctor_finds_an_agent_on_the_path(tmp_path):

@@ -90,3 +90,9 @@ def test_the_installations_key_is_made_once_and_private(tmp_path):
     path.write_bytes(b"short")
     with pytest.raises(ValueError, match="has 32 bytes"):
         install_key(path)
+
+
+def test_a_disk_that_takes_no_key_keeps_no_traffic_back(tmp_path, capsys):
+    path = tmp_path / "gone" / "key"
+    assert len(install_key(path)) == 32
+    assert capsys.readouterr().err.startswith(f"onlooker: {path}: No such file or directory; until a restart ")
