@@ -7,6 +7,7 @@ Standard library only: the relay and the supervisor import this.
 
 from __future__ import annotations
 
+import errno
 import grp
 import os
 import pwd
@@ -17,6 +18,8 @@ from pathlib import Path
 def private_folder(path: Path) -> Path:
     """Raises OSError when it cannot be made."""
     for folder in (*reversed(path.parents), path):
+        if folder.exists() and not folder.is_dir():  # mkdir would say that the file exists, which nobody doubts
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
         if not folder.is_dir():
             folder.mkdir(mode=0o700, exist_ok=True)
     return path

@@ -43,10 +43,10 @@ class Folder(click.Group):
         except KeyboardInterrupt:
             sys.exit(128 + signal.SIGINT)
         except OSError as error:
-            if error.errno in (None, errno.EPIPE):  # none of the system's; a reader that went away is click's to end
+            if error.errno == errno.EPIPE:  # a reader that went away is click's to end
                 raise
             where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-            click.echo(f"onlooker: {where}{error.strerror}", err=True)
+            click.echo(f"onlooker: {where}{error.strerror or str(error) or type(error).__name__}", err=True)
             sys.exit(3)
 
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from proxy.folders import alone_in, private_directory, replaceable
+from proxy.folders import alone_in, private_directory, private_folder, replaceable
 
 ME = os.geteuid()
 
@@ -43,3 +43,10 @@ def test_a_volume_of_our_own_group_holds_our_state(tmp_path):
     if not alone_in(volume.stat().st_gid):
         pytest.skip("other accounts are in this process's group here: not run")
     assert private_directory(volume / "state").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_where_a_folder_was_meant_is_named_as_that(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError) as raised:
+        private_folder(tmp_path / "file" / "below")
+    assert (raised.value.filename, raised.value.strerror) == (str(tmp_path / "file"), "Not a directory")

@@ -90,6 +90,26 @@ def test_a_place_nothing_can_be_written_to_is_one_sentence(tmp_path, args):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError(13, "Permission denied", "/x/y"), "/x/y: Permission denied"),
+        (PermissionError("/x: open to others"), "/x: open to others"),
+        (TimeoutError(), "TimeoutError"),
+    ],
+)
+def test_what_the_system_refuses_a_command_is_one_sentence(error, said):
+    @click.command()
+    def refused():
+        raise error
+
+    group = Folder("onlooker")
+    group.get_command = lambda *_: refused
+    done = CliRunner().invoke(group, ["x"])
+    assert (done.exit_code, done.stderr) == (3, f"onlooker: {said}\n")
+
+
 def test_ctrl_c_is_130_as_a_shell_says_it(tmp_path):
     @click.command()
     def interrupted():
