@@ -33,7 +33,7 @@ def COMMAND(state: str | None) -> None:  # noqa: N802 - the name discovery looks
     supervised = isinstance(pid, int) and alive(pid)
     if isinstance(pid, int) and supervised:
         _end(pid)
-    elif not _end_orphans(config):
+    elif not _end_orphans(config, spool):
         fail(f"nothing runs with the state {config.state}", 4)
     if captures_wait(spool):
         fail(
@@ -58,23 +58,28 @@ def _end(*pids: int) -> None:
         time.sleep(0.05)
 
 
-def _end_orphans(config: Config) -> bool:
+def _end_orphans(config: Config, spool: Path) -> bool:
     """The parts of a supervisor that was killed, in the order it would have ended them; False: there are none."""
     pids, found = read_pids(config.pids_file), False
-    for role, module in (("relays", "proxy.relay"), ("analyzer", "proxy.analyzer"), ("control", "proxy.control")):
+    file = f"@{Path(config.state) / 'config.json'}"
+    parts = (
+        ("relays", "proxy.relay", str(spool)),
+        ("analyzer", "proxy.analyzer", file),
+        ("control", "proxy.control", file),
+    )
+    for role, module, mine in parts:
         said = pids.get(role)
         numbers = [n for n in (said if isinstance(said, list) else [said]) if isinstance(n, int)]
-        ours = [n for n in numbers if alive(n) and _is(n, module, config)]
+        ours = [n for n in numbers if alive(n) and _is(n, module, mine)]
         found = found or bool(ours)
         _end(*ours)
     return found
 
 
-def _is(pid: int, module: str, config: Config) -> bool:
-    """Whether the process is still the part it was: its number could be another's by now."""
+def _is(pid: int, module: str, mine: str) -> bool:
+    """Whether the process is still the part it was, by its arguments: its number could be another's by now."""
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
     except OSError:
         return False
-    mine = config.spool.dir if module == "proxy.relay" else f"@{Path(config.state) / 'config.json'}"
     return module in words and any(mine in word for word in words)
