@@ -17,7 +17,7 @@ class Company:
         self.folder = folder
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, "Company")])
-        made = self._sign(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0))
+        made = self._sign(self._name, self._key, x509.BasicConstraints(ca=True, path_length=0), usage(signs=True))
         self.ca = self._write("ca.pem", made)
         self.server = self._leaf("server", x509.SubjectAlternativeName([x509.DNSName(API), x509.DNSName("localhost")]))
         self.client = self._leaf("client", x509.SubjectAlternativeName([x509.DNSName("onlooker.example")]))
@@ -25,7 +25,7 @@ class Company:
     def _leaf(self, name, names):
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, name)])
-        made = self._sign(subject, key, x509.BasicConstraints(ca=False, path_length=None), names)
+        made = self._sign(subject, key, x509.BasicConstraints(ca=False, path_length=None), usage(), names)
         form = serialization.PrivateFormat.PKCS8
         plain = key.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
         locked = key.private_bytes(serialization.Encoding.PEM, form, serialization.BestAvailableEncryption(b"x"))
@@ -38,8 +38,15 @@ class Company:
         builder = x509.CertificateBuilder().subject_name(subject).issuer_name(self._name).public_key(key.public_key())
         builder = builder.serial_number(x509.random_serial_number()).not_valid_before(now - dt.timedelta(days=1))
         builder = builder.not_valid_after(now + dt.timedelta(days=1))
-        for extension in extensions:
-            builder = builder.add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
+        # what RFC 5280 asks of every certificate: Python 3.13 takes it at its word
+        own, issuers = key.public_key(), self._key.public_key()
+        named = (
+            x509.SubjectKeyIdentifier.from_public_key(own),
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(issuers),
+        )
+        for extension in (*extensions, *named):
+            critical = isinstance(extension, x509.BasicConstraints | x509.KeyUsage)
+            builder = builder.add_extension(extension, critical=critical)
         return builder.sign(self._key, hashes.SHA256())
 
     def _write(self, name, made):
@@ -57,3 +64,10 @@ class Company:
             context.load_verify_locations(self.ca)
             context.verify_mode = ssl.CERT_REQUIRED
         return lambda sock: context.wrap_socket(sock, server_side=True)
+
+
+def usage(*, signs=False):
+    return x509.KeyUsage(
+        digital_signature=not signs, content_commitment=False, key_encipherment=False, data_encipherment=False,
+        key_agreement=False, key_cert_sign=signs, crl_sign=signs, encipher_only=False, decipher_only=False,
+    )  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +52,20 @@ class Written:
 
     state: Path
     ids: dict[str, str]
+    opened: list[Index] = field(default_factory=list)  # closed when the test ends
 
     @property
     def config(self) -> Config:
         return Config(state=str(self.state), spool=SpoolSettings(str(self.state / "spool")))
 
     def index(self) -> Index:
-        index = Index(self.state / "audit", self.state / "review")
+        index = self.empty_index()
         index.catch_up()
         return index
+
+    def empty_index(self) -> Index:
+        self.opened.append(Index(self.state / "audit", self.state / "review"))
+        return self.opened[-1]
 
     def call(self, command: str, session: str = "s-3") -> dict[str, Any]:
         return build.action_record(command, around=around(session))
@@ -71,7 +77,7 @@ class Written:
 
 
 @pytest.fixture
-def written(tmp_path) -> Written:
+def written(tmp_path) -> Iterator[Written]:
     state = Written(tmp_path / "state", {})
     opaque = Action(Surface.SHELL, opaque=(Opaque(OpaqueReason.DYNAMIC_COMMAND, (0, 4), "$CMD"),))
     ids = state.append(
@@ -86,7 +92,9 @@ def written(tmp_path) -> Written:
     state.ids = dict(zip(("start", "delete", "send", "part", "cut", "gap", "unread"), ids, strict=True))
     result = build.ToolResult(id="toolu_1", name="Bash", outcome=build.Outcome.ERROR, size_bytes=12)
     state.append(records.outcome(result, action=state.ids["delete"], around=around()))
-    return state
+    yield state
+    for index in state.opened:
+        index.close()
 
 
 @dataclass

@@ -1,5 +1,7 @@
 """The index says what the log says: each record once, each property findable, each count its records."""
 
+from contextlib import closing
+
 import pytest
 
 from audit import record as records
@@ -73,13 +75,13 @@ def test_an_index_opened_again_goes_on_where_it_was(written):
     before = find(first, asked([])).total
     first.close()
     written.append(written.call("echo"))
-    again = Index(written.state / "audit", written.state / "review")
+    again = written.empty_index()
     assert again.catch_up() > 0
     assert find(again, asked([])).total == before + 1
 
 
 def test_two_processes_may_follow_one_log_and_no_record_is_taken_twice(written):
-    one, two = (Index(written.state / "audit", written.state / "review") for _ in range(2))
+    one, two = written.empty_index(), written.empty_index()
     while one.follow() + two.follow():
         pass
     assert one.one("SELECT count(*) FROM actions")[0] == 4
@@ -139,6 +141,6 @@ def test_a_line_that_is_no_record_is_counted_and_stops_nothing(written):
 
 
 def test_no_log_yet_is_an_empty_index(tmp_path):
-    index = Index(tmp_path / "audit", tmp_path / "review")
-    assert index.catch_up() == 0
-    assert find(index, asked([])).total == 0
+    with closing(Index(tmp_path / "audit", tmp_path / "review")) as index:
+        assert index.catch_up() == 0
+        assert find(index, asked([])).total == 0
