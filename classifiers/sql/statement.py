@@ -24,8 +24,12 @@ def read_statement(text: str, grammars: tuple[str | None, ...], site: Site) -> N
         read_long(text, site)
         return
     tree = _parse(text, grammars, site.out)
-    if tree is not None and read_tree(tree, site):
-        return
+    try:
+        if tree is not None and read_tree(tree, site):
+            return
+    except (AttributeError, TypeError, ValueError, LookupError):
+        # the parser recovers from odd characters with a plain value where a node should be
+        site.out.hide(OpaqueReason.PARSE_ERROR, site.span, text[:80])
     if read_phrase(text, site):
         return
     site.out.hide(OpaqueReason.PARSE_ERROR, site.span, text[:80])

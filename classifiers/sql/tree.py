@@ -101,7 +101,7 @@ class _Reader:
         tables = list(node.expressions) if truncates else [node.this, *(node.args.get("tables") or ())]
         out = []
         for table in tables:
-            inner = table.find(exp.Table) if table is not None else None
+            inner = table.find(exp.Table) if isinstance(table, exp.Expression) else None
             if inner is not None:
                 self.written.add(id(inner))
                 out.append(self.table(inner))

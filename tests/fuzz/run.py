@@ -20,7 +20,8 @@ def main(name, seconds, folder=None):
         corpus = Path(folder or own)
         for number, seed in enumerate(target.corpus()):
             (corpus / f"seed-{number}").write_bytes(seed)
-        limits = ["-max_len=65536", "-timeout=20", "-rss_limit_mb=2048", "-verbosity=0", f"-max_total_time={seconds}"]
+        limits = ["-max_len=65536", "-timeout=20", "-rss_limit_mb=2048", "-verbosity=0", "-seed=1"]
+        limits.append(f"-max_total_time={seconds}")
         atheris.Setup([sys.argv[0], *limits, str(corpus)], target.run)
         atheris.Fuzz()
 
