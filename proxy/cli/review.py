@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from audit.log import LogInUseError
 from audit.state import State
 from proxy.cli._options import configuration, fail, state_option
 from proxy.inbox import Outbox, inbox_file
-from proxy.review.asked import asked, misread
+from proxy.review.asked import Asked, asked, misread
 from proxy.review.index import Index
 from proxy.review.lines import number_of_id
 from proxy.review.search import COUNTED, find
@@ -52,22 +53,26 @@ def COMMAND(filters: tuple[str, ...], state: str | None, *, plain: bool, limit: 
     if not config.audit_dir.is_dir():
         fail(f"{config.audit_dir}: no audit log is here; 'onlooker demo --state DIR' or 'onlooker serve' writes one", 3)
     question = asked([("marked", "open"), *pairs])
-    index = Index(config.audit_dir, Path(config.state) / "review")
-    if plain or not sys.stdout.isatty():
-        index.catch_up()
-        page = find(index, question, limit)
-        for row in page.rows:
-            said = (row["severity"], row["effect"], row["verdict"], row["why"], row["tool"], row["session"], row["id"])
-            click.echo("\t".join(terminal(v or "-", 200) for v in said))
-        count = f"more than {COUNTED:,}" if page.total > COUNTED else f"{page.total:,}"
-        click.echo(f"{count} actions; onlooker explain ID says why", err=True)
-        return
-    try:
-        from proxy.review.terminal import ReviewApp  # noqa: PLC0415 - the extra `tui`
-    except ImportError:
-        fail("review on a terminal needs the extra: pip install 'onlooker[tui]' (or use --plain)", 2)
-    ReviewApp(index, lambda action, said, why: mark(config, index, action, said, why), first=question).run()
-    index.close()
+    with closing(Index(config.audit_dir, Path(config.state) / "review")) as index:
+        if plain or not sys.stdout.isatty():
+            _list(index, question, limit)
+            return
+        try:
+            from proxy.review.terminal import ReviewApp  # noqa: PLC0415 - the extra `tui`
+        except ImportError:
+            fail("review on a terminal needs the extra: pip install 'onlooker[tui]' (or use --plain)", 2)
+        ReviewApp(index, lambda action, said, why: mark(config, index, action, said, why), first=question).run()
+
+
+def _list(index: Index, question: Asked, limit: int) -> None:
+    """One line of tab-separated words an action."""
+    index.catch_up()
+    page = find(index, question, limit)
+    for row in page.rows:
+        said = (row["severity"], row["effect"], row["verdict"], row["why"], row["tool"], row["session"], row["id"])
+        click.echo("\t".join(terminal(v or "-", 200) for v in said))
+    count = f"more than {COUNTED:,}" if page.total > COUNTED else f"{page.total:,}"
+    click.echo(f"{count} actions; onlooker explain ID says why", err=True)
 
 
 def mark(config: Config, index: Index, action: str, state: str, reason: str) -> str:

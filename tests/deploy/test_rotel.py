@@ -69,6 +69,8 @@ def test_records_of_a_live_instance_reach_the_store_behind_rotel(started, model,
         "ROTEL_OTLP_EXPORTER_ENDPOINT": f"http://127.0.0.1:{store.server.server_address[1]}",
     }
     binary = str(Path(rotel.__file__).with_name("rotel-agent"))
+    if subprocess.run([binary, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("rotel does not start here (it needs Python's shared library): not run")
     config = tmp_path / "onlooker.yaml"
     sinks = [{"otlp": {"endpoint": f"http://127.0.0.1:{port}"}}]
     config.write_text(json.dumps({"onlooker": 1, "listen": "127.0.0.1:0", "control": "127.0.0.1:0", "sinks": sinks}))

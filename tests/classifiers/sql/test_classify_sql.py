@@ -109,4 +109,4 @@ def test_questions_in_plain_words_are_not_sql(text, expected):
 
 def test_what_the_parser_recovers_from_with_a_value_for_a_node_is_read_all_the_same():
     action = classify_sql("with a as (delete from\udcff\udcff b returning *) select * from a; copy t from program 'x'")
-    assert [(e.domain, e.action) for e in action.effects][0] == ("database", "delete")
+    assert next((e.domain, e.action) for e in action.effects) == ("database", "delete")
