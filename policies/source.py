@@ -73,7 +73,8 @@ class _Reader:
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             where = at if at[0] else (name, 1, 1)
-            self.found.append(Diagnostic(*where, "error", "file", f"cannot be read: {reason}"))
+            what = f"cannot read {name}" if at[0] else "cannot be read"  # the place already names a file of its own
+            self.found.append(Diagnostic(*where, "error", "file", f"{what}: {reason}"))
             return
         self.document(_Text(path, name, text, hashlib.sha256(raw).hexdigest()))
 
