@@ -199,24 +199,26 @@ def issue(hosts: Iterable[str], days: int = MAX_DAYS) -> Authority:
         .not_valid_after(begin + dt.timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_constraints(entries), critical=True)
-        .add_extension(SIGNS_CERTIFICATES, critical=True)
+        .add_extension(key_usage(certificates=True), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(mark, critical=False)
     )
     return Authority(builder.sign(key, hashes.SHA256()), key)
 
 
-SIGNS_CERTIFICATES = x509.KeyUsage(
-    digital_signature=False,
-    content_commitment=False,
-    key_encipherment=False,
-    data_encipherment=False,
-    key_agreement=False,
-    key_cert_sign=True,
-    crl_sign=False,
-    encipher_only=False,
-    decipher_only=False,
-)
+def key_usage(*, certificates: bool) -> x509.KeyUsage:
+    """What a key signs: certificates, or else handshakes. RFC 5280 4.2.1.3."""
+    return x509.KeyUsage(
+        digital_signature=not certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=certificates,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def _constraints(entries: Sequence[str]) -> x509.NameConstraints:

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from proxy.ca.authority import BACKDATED, Authority, pem
+from proxy.ca.authority import BACKDATED, Authority, key_usage, pem
 from proxy.ca.hosts import is_address
 
 LEAF_LIFE = dt.timedelta(days=7)
@@ -71,7 +71,7 @@ class Mint:
             .not_valid_after(min(begin + LEAF_LIFE, authority.until))
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(x509.SubjectAlternativeName([name]), critical=not common)
-            .add_extension(_SIGNS_HANDSHAKES, critical=True)
+            .add_extension(key_usage(certificates=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(signer), critical=False)
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
@@ -85,19 +85,6 @@ class Mint:
         context.num_tickets = 0  # a client resumes nothing here, so none is sent
         _load(context, pem(self.certificate(host)) + pem(self._authority.certificate) + _private(self._key))
         return context
-
-
-_SIGNS_HANDSHAKES = x509.KeyUsage(
-    digital_signature=True,
-    content_commitment=False,
-    key_encipherment=False,
-    data_encipherment=False,
-    key_agreement=False,
-    key_cert_sign=False,
-    crl_sign=False,
-    encipher_only=False,
-    decipher_only=False,
-)
 
 
 def _private(key: ec.EllipticCurvePrivateKey) -> bytes:

@@ -26,10 +26,22 @@ def fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+
+
 def state_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--state", metavar="DIR", help=f"Where log, keys and token live (default {DEFAULT_STATE}).")(
         command
     )
+
+
+def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What calls are judged by: policies, objectives."""
+    policy, objective = "A policy file to judge by", "An objective file: what was asked for"
+    for flag, name, what in (("--objective", "objectives", objective), ("--policy", "policies", policy)):
+        help_ = f"{what}; may be given more than once."
+        command = click.option(flag, name, multiple=True, metavar="FILE", help=help_)(command)
+    return command
 
 
 def instance_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,20 +52,7 @@ def instance_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--control", metavar="HOST:PORT", help="Control plane (default 127.0.0.1:8791)."),
         state_option,
         click.option("--route", "routes", multiple=True, metavar="NAME=URL", help="NAME may be / for the root route."),
-        click.option(
-            "--policy",
-            "policies",
-            multiple=True,
-            metavar="FILE",
-            help="A policy file to judge by; may be given more than once.",
-        ),
-        click.option(
-            "--objective",
-            "objectives",
-            multiple=True,
-            metavar="FILE",
-            help="An objective file: what was asked for; may be given more than once.",
-        ),
+        judging_options,
         click.option("--workers", type=click.IntRange(1, 256), help="Worker processes of the data plane."),
         click.option("--upstream-ca", metavar="FILE", help="Also trust these CAs of upstreams."),
         click.option("--upstream-proxy", metavar="URL", help="Reach https upstreams through this proxy, or 'direct'."),

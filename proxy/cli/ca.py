@@ -21,7 +21,7 @@ import orjson
 
 from proxy.ca import authority, trust
 from proxy.ca.authority import Authority, CaError
-from proxy.cli._options import configuration, fail, state_option
+from proxy.cli._options import configuration, fail, json_option, state_option
 from proxy.cli._table import words
 from proxy.settings import Config
 
@@ -63,7 +63,7 @@ def rotate(file: Path | None, days: int, **flags: Any) -> None:
 
 @COMMAND.command("show")
 @state_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 @click.option("--pem", "as_pem", is_flag=True, help="The certificate itself.")
 def show(state: str | None, *, as_json: bool, as_pem: bool) -> None:
     """Say what there is: hosts, validity, fingerprint. Exit 3 when it cannot be used."""

@@ -17,7 +17,7 @@ from typing import Any
 import click
 import orjson
 
-from proxy.cli._options import configuration, fail, instance_options
+from proxy.cli._options import configuration, fail, instance_options, json_option
 from proxy.doctor.checks import run_checks
 from proxy.doctor.live import NotRunningError, run_live
 from proxy.run.pointing import profiles
@@ -28,7 +28,7 @@ from proxy.run.pointing import profiles
 @click.option("--offline", is_flag=True, help="Do not resolve or reach upstreams.")
 @click.option("--live", is_flag=True, help="Send one probe through each listener and route of the running instance.")
 @click.option("--probe", "names", multiple=True, metavar="ROUTE", help="With --live: also through this built-in route.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(  # noqa: N802 - the name discovery looks for
     file: Path | None, names: tuple[str, ...], *, offline: bool, live: bool, as_json: bool, **flags: Any
 ) -> None:

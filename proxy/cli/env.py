@@ -15,7 +15,7 @@ import orjson
 
 from proxy.ca import trust
 from proxy.ca.authority import CERTIFICATE, CaError
-from proxy.cli._options import configuration, fail, state_option
+from proxy.cli._options import configuration, fail, json_option, state_option
 from proxy.cli._pointing import address_of
 from proxy.control.counters import running
 from proxy.run import Pointing, forwarding
@@ -34,7 +34,7 @@ from proxy.settings import Config
 )
 @click.option("--objective", "objective", metavar="ID", help="Bind what these programs do to this objective.")
 @click.option("--forward", is_flag=True, help="Variables of its forward proxy instead of base URLs.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(state: str | None, agent: str, objective: str | None, *, forward: bool, as_json: bool) -> None:  # noqa: N802
     """Print the variables that point programs at the running instance."""
     config = configuration(None, {"state": state})

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import orjson
 
-from proxy.cli._options import configuration, fail, state_option
+from proxy.cli._options import configuration, fail, json_option, state_option
 from proxy.explain.find import find
 from proxy.explain.tell import tell
 from proxy.places import Places
@@ -19,7 +19,7 @@ from proxy.places import Places
 @click.command("explain")
 @click.argument("identity", metavar="ID")
 @state_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(identity: str, state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the name discovery looks for
     """Say why a call was flagged: effects with their evidence, rules and objective lines, what would change it."""
     folder = Path(configuration(None, {"state": state}).state)

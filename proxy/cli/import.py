@@ -17,7 +17,7 @@ import click
 import orjson
 
 from proxy.cli._broken import refuse_broken
-from proxy.cli._options import configuration, fail, state_option
+from proxy.cli._options import configuration, fail, json_option, judging_options, state_option
 from proxy.cli._review import show_review
 from proxy.scan.lines import MAX_LINE_BYTES
 from proxy.scan.recordings import EXCHANGES, names
@@ -30,22 +30,9 @@ _HISTORIES = {"claude-transcript": "claude-code", "codex-rollout": "codex"}
 @click.argument("kind", type=click.Choice(sorted([*_HISTORIES, *EXCHANGES])))
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--limit", type=click.IntRange(1), default=30, show_default=True, help="Lines of the table.")
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    metavar="FILE",
-    help="A policy file to judge by; may be given more than once.",
-)
-@click.option(
-    "--objective",
-    "objectives",
-    multiple=True,
-    metavar="FILE",
-    help="An objective file: what was asked for; may be given more than once.",
-)
+@judging_options
 @state_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(kind: str, paths: tuple[Path, ...], limit: int, *, as_json: bool, **flags: Any) -> None:  # noqa: N802
     """Review recorded traffic."""
     for path in paths:
@@ -56,8 +43,9 @@ def COMMAND(kind: str, paths: tuple[Path, ...], limit: int, *, as_json: bool, **
     config = replace(base, state=str(Path(base.state) / "import"))
     if kind in _HISTORIES:
         reader = next(r for r in readers() if r.agent == _HISTORIES[kind])
-        strange = [f"{p}: not a history; a file of JSON lines was expected" for p in paths if not _json_lines(p)]
-        done = review(config, [(reader, p) for p in paths if _json_lines(p)])
+        histories = {p: _json_lines(p) for p in paths}
+        strange = [f"{p}: not a history; a file of JSON lines was expected" for p in paths if not histories[p]]
+        done = review(config, [(reader, p) for p in paths if histories[p]])
     else:
         strange, read = [], EXCHANGES[kind]
         done = replay(config, [(p, read(p, name, strange)) for p, name in zip(paths, names(paths), strict=True)])

@@ -5,13 +5,20 @@ In: the files found. Out: the changes; with ``--apply`` they are written, a back
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 
 import click
 
-from proxy.cli._install import apply_option, carry_out, control_address, control_option, home_option, manager_option
+from proxy.cli._install import (
+    apply_option,
+    carry_out,
+    control_address,
+    control_option,
+    home_option,
+    manager_option,
+    whose,
+)
 from proxy.cli._options import state_option
 from proxy.install import claude_code, command_hooks, mcp, opencode, plan_install, service
 from proxy.install.own_file import plan_put
@@ -39,7 +46,7 @@ def install_mcp(home: Path | None, state: str | None, *, apply: bool) -> None:
 @control_option
 def install_claude_code(home: Path | None, state: str | None, control: str | None, *, apply: bool) -> None:
     """Put the http hook into Claude Code's settings."""
-    file = claude_code.settings_file(home or Path.home(), {} if home else os.environ)
+    file = claude_code.settings_file(*whose(home))
     change = claude_code.PutIn(control_address(state, control))
     carry_out([file], lambda p: plan_install(p, change, create=True), apply=apply)
 
@@ -72,7 +79,7 @@ def install_gemini(home: Path | None, state: str | None, control: str | None, *,
 def install_opencode(home: Path | None, state: str | None, control: str | None, *, apply: bool) -> None:
     """Put a plugin into OpenCode's plugin folder."""
     address = control_address(state, control)
-    file = opencode.plugin_file(home or Path.home(), {} if home else os.environ)
+    file = opencode.plugin_file(*whose(home))
     text = opencode.plugin(address)
     says = f"plugin that posts tool calls to {address}"
     carry_out([file], lambda p: plan_put(p, text, opencode.MARK, says), apply=apply)
@@ -89,12 +96,12 @@ def install_service(home: Path | None, state: str | None, file: Path | None, man
     chosen = service.MANAGERS[manager]
     words = [*mcp.own_command(), "serve", *(["--config", str(file.resolve())] if file else [])]
     words += ["--state", str(Path(state).expanduser().absolute())] if state else []
-    path, text = chosen.place(home or Path.home(), {} if home else os.environ), chosen.text(words)
+    path, text = chosen.place(*whose(home)), chosen.text(words)
     says = f"{shlex.join(words)}\nstart it: {chosen.start.format(file=path)}"
     carry_out([path], lambda p: plan_put(p, text, service.MARK, says), apply=apply)
 
 
 def _command_hooks(client: command_hooks.Client, home: Path | None, control: str, *, apply: bool) -> None:
-    file = client.path(home or Path.home(), {} if home else os.environ)
+    file = client.path(*whose(home))
     put_in = command_hooks.PutIn(client, control)
     carry_out([file], lambda p: plan_install(p, put_in, create=True), apply=apply)

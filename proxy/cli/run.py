@@ -25,7 +25,7 @@ from policies.objectives import load as load_objectives
 from proxy.ca import authority, trust
 from proxy.ca.authority import CaError
 from proxy.cli._broken import refuse_broken
-from proxy.cli._options import configuration, fail, state_option
+from proxy.cli._options import configuration, fail, judging_options, state_option
 from proxy.cli._pointing import address_of
 from proxy.cli._table import print_rows
 from proxy.findings import coverage_of, not_looked_into, rows
@@ -51,20 +51,7 @@ PEERS_S = 5.0  # who is behind a connection can only be seen while it stands
     metavar="NAME=URL",
     help="A further route, as for serve; may be given more than once.",
 )
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    metavar="FILE",
-    help="A policy file to judge by; may be given more than once.",
-)
-@click.option(
-    "--objective",
-    "objectives",
-    multiple=True,
-    metavar="FILE",
-    help="An objective file: what was asked for; may be given more than once.",
-)
+@judging_options
 @click.option("--forward", is_flag=True, help="Through a forward proxy; the command's own addresses stay.")
 @click.option("--intercept", multiple=True, metavar="HOST", help="With --forward: look into TLS to HOST.")
 @click.option("--quiet", is_flag=True, help="No findings at the end; the log is kept all the same.")

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from proxy.cli._broken import refuse_broken
-from proxy.cli._options import configuration, fail, state_option
+from proxy.cli._options import configuration, fail, json_option, judging_options, state_option
 from proxy.cli._review import show_review
 from proxy.config import WrongValueError, duration_s
 from proxy.scan import Reader
@@ -31,22 +31,9 @@ from proxy.scan.review import found, readers, review
 )
 @click.option("--home", type=click.Path(path_type=Path, file_okay=False), help="Whose histories (default: yours).")
 @click.option("--limit", type=click.IntRange(1), default=30, show_default=True, help="Lines of the table.")
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    metavar="FILE",
-    help="A policy file to judge by; may be given more than once.",
-)
-@click.option(
-    "--objective",
-    "objectives",
-    multiple=True,
-    metavar="FILE",
-    help="An objective file: what was asked for; may be given more than once.",
-)
+@judging_options
 @state_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(  # noqa: N802 - the name discovery looks for
     paths: tuple[Path, ...], since: str, home: Path | None, limit: int, *, as_json: bool, **flags: Any
 ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import orjson
 
-from proxy.cli._options import configuration, state_option
+from proxy.cli._options import configuration, json_option, state_option
 from proxy.cli._table import words
 from proxy.control.counters import running
 from proxy.status import alive, is_fresh, read_pids, read_status, status_file
@@ -21,7 +21,7 @@ from proxy.status import alive, is_fresh, read_pids, read_status, status_file
 
 @click.command("status")
 @state_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(state: str | None, *, as_json: bool) -> None:  # noqa: N802 - the name discovery looks for
     """Say what runs with this state."""
     config = configuration(None, {"state": state})

@@ -5,12 +5,19 @@ In: the files found. Out: the file as it was, byte for byte, when nobody changed
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from proxy.cli._install import apply_option, carry_out, control_address, control_option, home_option, manager_option
+from proxy.cli._install import (
+    apply_option,
+    carry_out,
+    control_address,
+    control_option,
+    home_option,
+    manager_option,
+    whose,
+)
 from proxy.cli._options import state_option
 from proxy.install import claude_code, command_hooks, mcp, opencode, plan_uninstall, service
 from proxy.install.own_file import plan_remove
@@ -38,7 +45,7 @@ def uninstall_mcp(home: Path | None, state: str | None, *, apply: bool) -> None:
 @control_option
 def uninstall_claude_code(home: Path | None, state: str | None, control: str | None, *, apply: bool) -> None:
     """Take the http hook out of Claude Code's settings."""
-    file = claude_code.settings_file(home or Path.home(), {} if home else os.environ)
+    file = claude_code.settings_file(*whose(home))
     put_in = claude_code.PutIn(control_address(state, control))
     carry_out([file], lambda p: plan_uninstall(p, put_in, claude_code.take_out), apply=apply)
 
@@ -68,7 +75,7 @@ def uninstall_gemini(home: Path | None, state: str | None, control: str | None, 
 @home_option
 def uninstall_opencode(home: Path | None, *, apply: bool) -> None:
     """Take the plugin out of OpenCode's plugin folder."""
-    file = opencode.plugin_file(home or Path.home(), {} if home else os.environ)
+    file = opencode.plugin_file(*whose(home))
     carry_out([file], lambda p: plan_remove(p, opencode.MARK, "plugin of onlooker"), apply=apply)
 
 
@@ -79,11 +86,11 @@ def uninstall_opencode(home: Path | None, *, apply: bool) -> None:
 def uninstall_service(home: Path | None, manager: str, *, apply: bool) -> None:
     """Take the service's file away; stop it first."""
     chosen = service.MANAGERS[manager]
-    file = chosen.place(home or Path.home(), {} if home else os.environ)
+    file = chosen.place(*whose(home))
     carry_out([file], lambda p: plan_remove(p, service.MARK, f"service; stop it first: {chosen.stop}"), apply=apply)
 
 
 def _command_hooks(client: command_hooks.Client, home: Path | None, control: str, *, apply: bool) -> None:
-    file = client.path(home or Path.home(), {} if home else os.environ)
+    file = client.path(*whose(home))
     put_in, take_out = command_hooks.PutIn(client, control), command_hooks.TakeOut(client)
     carry_out([file], lambda p: plan_uninstall(p, put_in, take_out), apply=apply)

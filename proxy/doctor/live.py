@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from audit.tail import last_records
+from proxy.address import shown
 from proxy.config import built_in_routes
 from proxy.control.counters import running
 from proxy.doctor.check import Check
@@ -109,7 +110,7 @@ def _ask(listen: str, path: str, prefix: str = "") -> Answer:
     try:
         connection.connect()
         ours = connection.sock.getsockname()
-        peer = f"[{ours[0]}]:{ours[1]}" if ":" in ours[0] else f"{ours[0]}:{ours[1]}"
+        peer = shown(*ours[:2])
         connection.request(
             "GET", prefix + path, headers={"User-Agent": "onlooker-doctor", "Accept": "application/json"}
         )

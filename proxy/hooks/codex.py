@@ -12,7 +12,7 @@ from typing import Any
 from classifiers.call import Outcome
 from proxy.events import CallClosed, Event, ResultSeen
 from proxy.hooks import HookSeen
-from proxy.hooks._shapes import call, result, text
+from proxy.hooks._shapes import call, result, seen, text
 
 
 class Codex:
@@ -25,13 +25,7 @@ class Codex:
             events.append(CallClosed(call(name, body.get("tool_input"), use, text(body.get("agent_id")))))
         elif event == "PostToolUse":
             events.append(ResultSeen(result(name, body.get("tool_response"), use, Outcome.UNKNOWN)))
-        cwd = text(body.get("cwd"))
-        return HookSeen(
-            session=text(body.get("session_id")),
-            events=events,
-            facts={"cwd": cwd, "cwd_source": "hook"} if cwd else {},
-            session_ended=event == "SessionEnd",
-        )
+        return seen(text(body.get("session_id")), events, body.get("cwd"), ended=event == "SessionEnd")
 
 
 HOOK = Codex()

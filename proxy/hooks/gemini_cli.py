@@ -11,7 +11,7 @@ from typing import Any
 from classifiers.call import Outcome
 from proxy.events import CallClosed, Event, ResultSeen
 from proxy.hooks import HookSeen
-from proxy.hooks._shapes import call, result, text
+from proxy.hooks._shapes import call, result, seen, text
 
 
 class GeminiCli:
@@ -27,13 +27,7 @@ class GeminiCli:
             error = answer.get("error") if isinstance(answer, dict) else None
             outcome = Outcome.ERROR if error else Outcome.UNKNOWN
             events.append(ResultSeen(result(name, answer, None, outcome, error)))
-        cwd = text(body.get("cwd"))
-        return HookSeen(
-            session=text(body.get("session_id")),
-            events=events,
-            facts={"cwd": cwd, "cwd_source": "hook"} if cwd else {},
-            session_ended=event == "SessionEnd",
-        )
+        return seen(text(body.get("session_id")), events, body.get("cwd"), ended=event == "SessionEnd")
 
 
 HOOK = GeminiCli()

@@ -12,7 +12,7 @@ from typing import Any
 from classifiers.call import Outcome
 from proxy.events import CallClosed, Event, ResultSeen
 from proxy.hooks import HookSeen
-from proxy.hooks._shapes import call, result, text
+from proxy.hooks._shapes import call, result, seen, text
 
 
 class OpenCode:
@@ -25,12 +25,7 @@ class OpenCode:
             events.append(CallClosed(call(name, body.get("args"), use)))
         elif event == "tool.execute.after" and name:
             events.append(ResultSeen(result(name, body.get("output"), use, _outcome(body.get("exit")))))
-        cwd = text(body.get("cwd"))
-        return HookSeen(
-            session=text(body.get("session")),
-            events=events,
-            facts={"cwd": cwd, "cwd_source": "hook"} if cwd else {},
-        )
+        return seen(text(body.get("session")), events, body.get("cwd"))
 
 
 def _outcome(code: Any) -> Outcome:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from proxy.address import shown
 from proxy.relay.refusals import RefusedError
 
 DIRECT = "direct"  # instead of a URL: no parent, whatever the environment says
@@ -65,7 +66,7 @@ def from_environment(environment: Mapping[str, str]) -> tuple[str | None, tuple[
 async def open_tunnel(sock: socket.socket, chain: Chain, host: str, port: int) -> None:
     """Ask the parent on ``sock`` for a tunnel to host:port. Raises RefusedError, OSError."""
     loop = asyncio.get_running_loop()
-    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    place = shown(host, port)
     asked = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n".encode("idna" if not place.isascii() else "ascii")
     if chain.authorization:
         asked += b"Proxy-Authorization: " + chain.authorization + b"\r\n"

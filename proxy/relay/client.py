@@ -13,6 +13,7 @@ import struct
 import time
 from typing import TYPE_CHECKING, Any
 
+from proxy.address import shown
 from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.relay.head import MAX_HEAD_BYTES, ORIGIN, request
 from proxy.relay.refusals import REFUSALS, RefusedError, answer
@@ -454,7 +455,7 @@ def _rewritten(data: bytes, end: int, method: bytes, target: bytes, low: bytes, 
 def _peer(sock: Any, name: Any) -> dict[str, Any]:
     """Who connected, as far as the socket tells without a look-up."""
     if isinstance(name, tuple):
-        return {"addr": f"[{name[0]}]:{name[1]}" if ":" in name[0] else f"{name[0]}:{name[1]}"}
+        return {"addr": shown(*name[:2])}
     if hasattr(socket, "SO_PEERCRED"):
         pid, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         return {"addr": "unix", "pid": pid, "uid": uid}

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from proxy.ca.hosts import Listed, host_name
 from proxy.relay import targets
@@ -24,6 +24,8 @@ from proxy.relay.routes import Place, Route, Routes, route
 
 if TYPE_CHECKING:
     from proxy.ca.leaf import Mint
+
+K = TypeVar("K")
 
 NAME = "forward"  # the route of a place no configured route goes to
 KEPT = 1024  # places and rejections remembered
@@ -59,10 +61,17 @@ class ForwardRoutes(Routes):
         if kept is None:
             known = self._known.get((host, port))
             name, own = (NAME, (None, None)) if known is None else (known.name, (known.cert, known.key))
-            kept = self._kept[key] = Route(name, host, port, tls, authority, b"", self._ca, False, *own)
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+            made = Route(name, host, port, tls, authority, b"", self._ca, False, *own)
+            kept = remember(self._kept, key, made, KEPT)
         return kept
+
+
+def remember(kept: OrderedDict[K, Route], key: K, made: Route, most: int) -> Route:
+    """``made`` under ``key``; the oldest goes when there are more than ``most``."""
+    kept[key] = made
+    if len(kept) > most:
+        kept.popitem(last=False)
+    return made
 
 
 class ForwardListener(Listener):

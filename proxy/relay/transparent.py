@@ -15,8 +15,9 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from proxy.address import shown
 from proxy.ca.hosts import host_name
-from proxy.relay.forward import ForwardListener
+from proxy.relay.forward import ForwardListener, remember
 from proxy.relay.forward_client import HELLO, PROXY, ForwardClient
 from proxy.relay.hello import NotHelloError, client_hello
 from proxy.relay.routes import Route
@@ -69,7 +70,7 @@ class TransparentClient(ForwardClient):
             return
         self.address, self.port = original(transport.get_extra_info("socket"))
         self.host, self.named, self.told = self.address, False, True
-        place = f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
+        place = shown(self.address, self.port)
         # what a client of a forward proxy would have said: the head of a blind tunnel's exchange
         self.connect_head = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n\r\n".encode()
         if self.port == self.listener.port and self.address in self.listener.addresses(transport):
@@ -132,10 +133,8 @@ class TransparentListener(ForwardListener):
         kept = self._at.get(key)
         if kept is None:
             known = self.routes.to(host, port, tls=tls)
-            kept = Route(
+            made = Route(
                 known.name, host, port, tls, b"", b"", known.ca, cert=known.cert, key=known.key, address=address
             )
-            self._at[key] = kept
-            if len(self._at) > KEPT:
-                self._at.popitem(last=False)
+            kept = remember(self._at, key, made, KEPT)
         return kept

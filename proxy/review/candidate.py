@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,12 @@ from aiohttp import web
 
 from audit.files import segments
 from classifiers.strict_yaml import StrictYamlError, load
+from proxy.review.child import run_module
 from proxy.review.site import Site
 
 MAX_BYTES = 256 << 10  # of the candidate's text
 WITHIN_S = 180.0
 DAYS = ("1", "7", "30", "")
-_BAD_FILE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +45,9 @@ class WrongCandidateError(ValueError):
     """The form cannot be taken. The message says what was expected."""
 
 
-def read_form(values: dict[str, Any], policies: Sequence[str]) -> tuple[str, str, str]:
+def read_form(values: Mapping[str, str], policies: Sequence[str]) -> tuple[str, str, str]:
     """(text, against, days). Raises WrongCandidateError."""
-    text, against, days = (str(values.get(name, "")).replace("\r\n", "\n") for name in ("text", "against", "days"))
+    text, against, days = (values.get(name, "").replace("\r\n", "\n") for name in ("text", "against", "days"))
     if not text.strip() or len(text.encode()) > MAX_BYTES:
         raise WrongCandidateError(f"Paste a policy of at most {MAX_BYTES >> 10} KiB.")
     if against not in {"", *policies} or days not in DAYS:
@@ -92,7 +91,8 @@ async def run(site: Site, text: str, against: str, days: str) -> Trial:
         file.write_text(text, encoding="utf-8")
         argv = ["policy", "replay", *logs, "--new", str(file), "--format", "json", "--jobs", "1"]
         try:
-            code, out, err = await _onlooker(argv + (["--old", against] if against else []))
+            async with asyncio.timeout(WITHIN_S):
+                code, out, err = await run_module("proxy", *argv, *(["--old", against] if against else []))
         except TimeoutError:
             return told(None, f"It took longer than {WITHIN_S:.0f} s: choose a shorter time, or use the command below.")
     if code != 0:
@@ -101,33 +101,13 @@ async def run(site: Site, text: str, against: str, days: str) -> Trial:
     return told(json.loads(out))
 
 
-async def _onlooker(argv: Sequence[str]) -> tuple[int, str, str]:
-    """Raises TimeoutError; the process is gone in any case."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "proxy", *argv), env=environment, stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        async with asyncio.timeout(WITHIN_S):
-            out, err = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
-
-
 def routes(site: Site) -> list[web.RouteDef]:
     busy = asyncio.Lock()
 
     async def receive(request: web.Request) -> web.Response:
-        form = await request.post()
-        given = form.get("form", "")
-        if not isinstance(given, str) or not site.gate.form_is_ours(request, given):
-            raise web.HTTPForbidden(text="This form is not from this login; go back and reload the page.")
+        form = await site.gate.form(request)
         try:
-            wanted = read_form({k: v for k, v in form.items() if isinstance(v, str)}, site.config.policies)
+            wanted = read_form(form, site.config.policies)
         except WrongCandidateError as error:
             raise web.HTTPBadRequest(text=str(error)) from None
         if busy.locked():

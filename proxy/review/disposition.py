@@ -36,17 +36,14 @@ def mark(values: dict[str, Any]) -> dict[str, str | None]:
 
 def routes(site: Site) -> list[web.RouteDef]:
     async def receive(request: web.Request) -> web.Response:
-        form = await request.post()
-        given = form.get("form", "")
-        if not isinstance(given, str) or not site.gate.form_is_ours(request, given):
-            raise web.HTTPForbidden(text="This form is not from this login; go back and reload the page.")
+        form = await site.gate.form(request)
         identity = request.match_info["id"]
         index = await site.fresh()
         number = await asyncio.to_thread(number_of_id, index, identity)
         if number is None:
             raise web.HTTPNotFound(text="No record of this id is in the log.")
         try:
-            body = mark({k: v for k, v in form.items() if isinstance(v, str)})
+            body = mark(form)
         except WrongMarkError as error:
             raise web.HTTPBadRequest(text=str(error)) from None
         if not site.status():

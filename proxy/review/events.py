@@ -37,9 +37,7 @@ def routes(site: Site) -> list[web.RouteDef]:
         return answer
 
     async def verify(request: web.Request) -> web.Response:
-        given = (await request.post()).get("form", "")
-        if not isinstance(given, str) or not site.gate.form_is_ours(request, given):
-            raise web.HTTPForbidden(text="This form is not from this login; go back and reload the page.")
+        await site.gate.form(request)
         site.verification.start()
         raise web.HTTPSeeOther("/review/#holds")
 

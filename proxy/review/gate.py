@@ -59,10 +59,15 @@ class Gate:
         kind, _, given = request.headers.get("Authorization", "").partition(" ")
         return (kind.lower() == "bearer" and self.opens(given)) or self.knows(request.cookies.get(COOKIE, ""))
 
-    def form_is_ours(self, request: web.Request, given: str) -> bool:
+    async def form(self, request: web.Request) -> dict[str, str]:
+        """The text fields of a form this login was given. Raises HTTPForbidden."""
+        fields = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
         origin = request.headers.get("Origin")
         same = origin is None or urlsplit(origin).netloc == request.headers.get("Host")
-        return same and hmac.compare_digest(_bytes(given), self.form_value(request).encode())
+        given = _bytes(fields.get("form", ""))
+        if not same or not hmac.compare_digest(given, self.form_value(request).encode()):
+            raise web.HTTPForbidden(text="This form is not from this login; go back and reload the page.")
+        return fields
 
     def _sign(self, purpose: str, text: str) -> str:
         return hmac.new(self.token.encode(), _bytes(f"review {purpose}:{text}"), sha256).hexdigest()

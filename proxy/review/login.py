@@ -33,9 +33,7 @@ def routes(site: Site) -> list[web.RouteDef]:
         raise answer
 
     async def log_out(request: web.Request) -> web.Response:
-        given = (await request.post()).get("form", "")
-        if not isinstance(given, str) or not site.gate.form_is_ours(request, given):
-            raise web.HTTPForbidden(text="This form is not from this login; go back and reload the page.")
+        await site.gate.form(request)
         answer = web.HTTPSeeOther("/review/login")
         answer.del_cookie(COOKIE, path="/review")
         raise answer

@@ -6,8 +6,6 @@ In: the log's directory. Out: the last answer with its time; ``start`` asks agai
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 from audit.files import segments
 from audit.notes import parse_note, signed_by
 from audit.stored import public_key
+from proxy.review.child import run_module
 
 AT_ONCE_BYTES = 64 << 20  # a log up to this size is checked when the page is first opened
 _MEANS = {0: "valid", 3: "unproven", 4: "broken"}
@@ -56,19 +55,9 @@ class Verification:
 
     async def _run(self) -> None:
         begun = time.monotonic()
-        argv = [sys.executable, "-m", "audit.verify", str(self.audit_dir)]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
         try:
-            process = await asyncio.create_subprocess_exec(
-                *argv, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-            )  # fmt: skip
-            try:
-                out, _ = await process.communicate()
-            except asyncio.CancelledError:
-                process.kill()
-                await process.wait()
-                raise
-            state, said = _MEANS.get(process.returncode or 0, "failed"), out.decode("utf-8", "replace").splitlines()
+            code, out, _ = await run_module("audit.verify", str(self.audit_dir), merged=True)
+            state, said = _MEANS.get(code, "failed"), out.splitlines()
         except OSError as error:
             state, said = "failed", [str(error)]
         self.last = Answer(state, tuple(said[-8:]), time.time(), time.monotonic() - begun)

@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from proxy.address import shown
 from proxy.exchange import Side
 from proxy.scan.conversation import Conversation
 from proxy.scan.recording import Heads, RecordingError
@@ -207,5 +208,4 @@ _LINKS: dict[int, Callable[[Any], Callable[[bytes], Any]]] = {
 
 
 def _shown(end: End) -> str:
-    ip = ipaddress.ip_address(end[0])
-    return f"[{ip}]:{end[1]}" if ip.version == 6 else f"{ip}:{end[1]}"
+    return shown(str(ipaddress.ip_address(end[0])), end[1])

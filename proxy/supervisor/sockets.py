@@ -12,6 +12,8 @@ import os
 import socket
 import stat
 
+from proxy import address as addresses
+
 BACKLOG = 4096
 UNIX = "unix:"
 
@@ -86,4 +88,4 @@ def shown(sock: socket.socket) -> str:
     if sock.family == socket.AF_UNIX:
         return f"{UNIX}{sock.getsockname()}"
     host, port = sock.getsockname()[:2]
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return addresses.shown(host, port)

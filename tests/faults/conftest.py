@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from proxy.exchange import Side
+from proxy.settings import Config, SpoolSettings
 from proxy.spool.events import BodySeen, Dropped, Ended
 from proxy.spool.tail import SpoolTail
 
@@ -24,6 +25,18 @@ def free_port():
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         return sock.getsockname()[1]
+
+
+def one_route(tmp_path, memory, upstream):
+    """An instance's configuration: everything goes to ``upstream``; its state folder is made."""
+    (tmp_path / "state").mkdir(mode=0o700)
+    return Config(
+        state=str(tmp_path / "state"),
+        spool=SpoolSettings(dir=str(memory)),
+        listen=f"127.0.0.1:{free_port()}",
+        control=f"127.0.0.1:{free_port()}",
+        routes={"/": {"url": f"http://127.0.0.1:{upstream}"}},
+    )
 
 
 def wait_for(condition, what="condition"):

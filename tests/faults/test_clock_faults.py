@@ -10,9 +10,8 @@ import pytest
 
 from audit.verify import verify
 from proxy.instance import Instance
-from proxy.settings import Config, SpoolSettings
 
-from .conftest import WAIT_S, free_port
+from .conftest import WAIT_S, one_route
 from .test_instance_faults import play
 
 pytestmark = pytest.mark.faults
@@ -47,15 +46,7 @@ def clock(tmp_path, monkeypatch, upstream):
 
 @pytest.fixture
 def instance(tmp_path, memory, upstream, clock, monkeypatch):
-    config = Config(
-        state=str(tmp_path / "state"),
-        spool=SpoolSettings(dir=str(memory)),
-        listen=f"127.0.0.1:{free_port()}",
-        control=f"127.0.0.1:{free_port()}",
-        routes={"/": {"url": f"http://127.0.0.1:{upstream}"}},
-    )
-    (tmp_path / "state").mkdir(mode=0o700)
-    with Instance.start(config) as one:
+    with Instance.start(one_route(tmp_path, memory, upstream)) as one:
         monkeypatch.undo()
         assert one.wait_analyzer()
         yield one

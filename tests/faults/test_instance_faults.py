@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from proxy.instance import Instance
-from proxy.settings import Config, SpoolSettings
 from proxy.status import read_pids
 
-from .conftest import WAIT_S, free_port
+from .conftest import WAIT_S, one_route
 
 pytestmark = pytest.mark.faults
 
@@ -23,15 +22,7 @@ BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "list 
 
 @pytest.fixture
 def instance(tmp_path, memory, upstream):
-    config = Config(
-        state=str(tmp_path / "state"),
-        spool=SpoolSettings(dir=str(memory)),
-        listen=f"127.0.0.1:{free_port()}",
-        control=f"127.0.0.1:{free_port()}",
-        routes={"/": {"url": f"http://127.0.0.1:{upstream}"}},
-    )
-    (tmp_path / "state").mkdir(mode=0o700)
-    with Instance.start(config) as one:
+    with Instance.start(one_route(tmp_path, memory, upstream)) as one:
         assert one.wait_analyzer()
         yield one
 

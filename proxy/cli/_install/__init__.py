@@ -6,8 +6,9 @@ cannot be changed safely (it is left alone; the others are handled).
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -29,6 +30,11 @@ manager_option = click.option(
     default=default_manager,
     help="Who runs it (default: this system's).",
 )
+
+
+def whose(home: Path | None) -> tuple[Path, Mapping[str, str]]:
+    """The home whose configurations are meant, and the variables that may move them: ours say nothing of another's."""
+    return (Path.home(), os.environ) if home is None else (home, {})
 
 
 def carry_out(files: Iterable[Path], plan: Callable[[Path], Plan | None], *, apply: bool) -> None:

@@ -25,6 +25,7 @@ from policies.policy_set import PolicySet, load
 from policies.state import SessionState
 from policies.stored import actions, subject_of_record
 from policies.verdict import ObjectiveVerdict, Reason, Severity, Subject, TrailEntry, Verdict
+from proxy.cli._options import json_option
 from proxy.cli._policy.show import BAD_FILE, show
 from proxy.config import DEFAULT_STATE
 from proxy.explain.find import find
@@ -52,7 +53,7 @@ class Asked:
 @click.option("--cwd", help="Where the command runs.")
 @click.option("--home", help="Whose home ~ is.")
 @click.option("--tool", default="Bash", show_default=True, help="The tool the command is given to.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(  # noqa: N802, PLR0917 - click names them
     what: tuple[str, ...],
     policies: tuple[str, ...],

@@ -12,12 +12,13 @@ import click
 from policies.model import Entry
 from policies.objective import Objective
 from policies.objectives import read
+from proxy.cli._options import json_option
 from proxy.cli._policy.show import BAD_FILE, show
 
 
 @click.command("show")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object for programs.")
+@json_option
 def COMMAND(file: Path, as_json: bool) -> None:  # noqa: N802 - click names it
     """Print id, validity, bindings, and every line of scope and forbidden with its place."""
     objective, found = read(file)
