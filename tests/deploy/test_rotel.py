@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -57,6 +58,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def listening(port, process):
+    """Until the collector takes connections: a sink that met a closed port waits longer and longer."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        assert process.poll() is None, "rotel ended"
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError("rotel never listened")
+
+
+@pytest.mark.slow
 def test_records_of_a_live_instance_reach_the_store_behind_rotel(started, model, store, tmp_path):
     rotel = pytest.importorskip("rotel", reason="rotel is not installed here: not run")
     text = (ROOT / "deploy/collector/rotel.env").read_text()
@@ -78,9 +92,10 @@ def test_records_of_a_live_instance_reach_the_store_behind_rotel(started, model,
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with (
-        started(binary, "start", env={**os.environ, **settings, **moved}, **quiet),
+        started(binary, "start", env={**os.environ, **settings, **moved}, **quiet) as collector,
         started(*serve, "--route", f"model={model.url}", env=env, stdout=subprocess.PIPE) as instance,
     ):
+        listening(port, collector)
         listen = json.loads(instance.stdout.readline())["listen"]
         ask(listen)
         assert store.came.wait(30), "no record came through"
