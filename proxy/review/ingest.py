@@ -182,8 +182,8 @@ class Ingest:
         """A file (or, without a number, a whole log) was removed by retention: its rows and its counts go."""
         body = record["retention"]
         log, number = str(body.get("log_id") or record["log_id"]), body["number"]
-        sql = "SELECT f FROM files WHERE log = ?1 AND (number = ?2 OR ?2 IS NULL)"
-        for (gone,) in self._db.execute(sql, (log, number)).fetchall():
+        sql = "SELECT f FROM files WHERE log = :log AND (number = :number OR :number IS NULL)"
+        for (gone,) in self._db.execute(sql, {"log": log, "number": number}).fetchall():
             for (n,) in self._db.execute("SELECT n FROM actions WHERE f = ?", (gone,)).fetchall():
                 if (row := self._row(n)) is not None:
                     self._drop(row)
