@@ -69,7 +69,8 @@ def cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def main(count: int) -> None:
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     for name, size in (("small request", 2 << 10), ("1 MiB history", 1 << 20)):
         with tempfile.TemporaryDirectory() as state:
             config = build(None, {"state": state})
@@ -91,4 +92,4 @@ def main(count: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 300)
+    main()
