@@ -18,12 +18,13 @@ from classifiers.knowledge.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One option as given. ``option`` None: the grammar does not know it."""
+    """One option as given. ``option`` None: the grammar does not know it; ``following``: the word after it."""
 
     option: Option | None
     spelling: str
     value: Word | None
     word: Word
+    following: Word | None = None
 
 
 @dataclass(slots=True)
@@ -125,8 +126,8 @@ def _long(parsed: Parsed, word: Word, queue: _Queue) -> None:
 
 
 def _abbreviated(node: Node, name: str) -> Option | None:
-    if len(name) < 3:
-        return None
+    if len(name) < 3 or node.strict or node.unknown_options == "value":
+        return None  # not every option is listed: the shorter name may be another (``--direct``, ``--directory``)
     found = {node.options[s].name: node.options[s] for s in node.long_names if s.startswith(name)}
     return next(iter(found.values())) if len(found) == 1 else None
 
@@ -157,8 +158,8 @@ def _short(parsed: Parsed, word: Word, queue: _Queue) -> None:
 
 def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, word: Word, queue: _Queue) -> None:
     """Record one option, with its value from the next word where its grammar says so."""
+    following = queue.peek()
     if option is None:
-        following = queue.peek()
         if (
             value is None
             and parsed.node.unknown_options == "value"
@@ -171,7 +172,7 @@ def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, 
         for _ in range(option.values - 1):
             last = queue.next()
             value = last or value
-    parsed.hits.append(Hit(option, name, value, word))
+    parsed.hits.append(Hit(option, name, value, word, following))
     if option is not None and option.last:
         parsed.operands += queue.rest()
 

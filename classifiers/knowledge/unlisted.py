@@ -2,8 +2,8 @@
 
 A description is silent about a long option whose own name says that it writes, sends, deletes or runs something,
 unless the command is known to do so anyway. A ``strict`` description (many programs told of together) vouches for
-less: any option whose name hints at a change, any unlisted short option, and a bare first word that could be an
-order, are unread.
+less: any option whose name hints at a change, any unlisted short option, an unlisted option directly before an
+operand (which may be its value), and a bare first word that could be an order, are unread.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ _HINTS = re.compile(
     r"|update|upgrade|upload|wipe|write)(?:$|[-_.])",
     re.IGNORECASE,
 )
+_ATTACHED = re.compile(r"-[A-Za-z][0-9]+")  # ``-o5`` has its value with it
 _ORDER = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
 
 
@@ -54,7 +55,7 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
     """The words nobody described, in the order they were given. ``told``: actions of the effects already told."""
     strict = parsed.node.strict
     for hit in parsed.hits:
-        if hit.option is None and ((strict and _hints(hit)) or _tells(hit, told)):
+        if hit.option is None and ((strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told)):
             yield hit.word
     if strict == "words" and parsed.operands and not _a_value(parsed):
         first = parsed.operands[0]
@@ -72,6 +73,13 @@ def _hints(hit: Hit) -> bool:
     if hit.spelling in _PRINTS:
         return False
     return len(name) < 2 or _HINTS.search(name) is not None
+
+
+def _doubtful(hit: Hit, parsed: Parsed) -> bool:
+    """Whether an option nobody listed stands directly before an operand: it may be its value, and no operand at all."""
+    if hit.value is not None or hit.spelling in _PRINTS or _ATTACHED.fullmatch(hit.word.text):
+        return False
+    return any(hit.following is w for w in parsed.operands)
 
 
 def _a_value(parsed: Parsed) -> bool:
