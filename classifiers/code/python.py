@@ -23,8 +23,25 @@ def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
         text = _without_magics(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(text)
+        text, tree = _tree(text)
     return _Reader(text, deadline).block(tree.body)
+
+
+# What no Python 3 reads and people write in one-liners all the same: a compound statement after a semicolon, and
+# Python 2's print. Read as what they mean, in the same number of characters.
+_COMPOUND = re.compile(r";[ \t]*(?=(?:async[ \t]+)?(?:for|while|if|with|def|class|try)\b)")
+_PRINT = re.compile(r"((?:^|[;:])[ \t]*print)[ \t](?=[ \t]*[\w\"'\[{(-])", re.MULTILINE)
+
+
+def _tree(text: str) -> tuple[str, ast.Module]:
+    try:
+        return text, ast.parse(text)
+    except SyntaxError:
+        meant = _COMPOUND.sub(lambda m: " " * (len(m[0]) - 1) + "\n", text)
+        meant = _PRINT.sub(r"\1,", meant)
+        if meant == text:
+            raise
+        return meant, ast.parse(meant)
 
 
 def _without_magics(text: str) -> str:

@@ -11,6 +11,7 @@ from classifiers.effects import Action, Domain, Effect, Evidence, Opaque, Opaque
 from classifiers.knowledge import knowledge
 from classifiers.knowledge.interpret import specials
 from classifiers.paths import facts
+from classifiers.shell.blocks import forms, without_blocks
 from classifiers.shell.collect import Collector, OutOfTimeError
 from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator
 from classifiers.shell.ir import Body
@@ -52,6 +53,7 @@ def _warm() -> None:
 
     knowledge()
     specials()
+    forms()
     facts("/", NOWHERE)
     parse(":")
 
@@ -59,6 +61,7 @@ def _warm() -> None:
 def _classify(text: str, context: Context, path: str, depth: int, collector: Collector, *, both: bool) -> Action:
     from classifiers.shell.treesitter import TooDeepError, TooLongError, parse  # noqa: PLC0415 - loads the grammar
 
+    text = without_blocks(text, lambda lines: classify_shell(lines, context, depth=depth + 1, both=False))
     try:
         body = parse(text, collector.tick)
     except TooLongError:

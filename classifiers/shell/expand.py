@@ -19,7 +19,7 @@ MAX_FIELDS = 200
 MAX_BRACES = 64
 Substitute = Callable[[ir.Sub | ir.Proc], str | None]  # text, or None when unknown
 _Chunk = tuple[str, bool, bool]  # text, quoted, split on blanks
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = re.compile(r"[*?\[]|[@!+]\(")
 _DEFAULT_OPS = frozenset({":-", "-", ":=", "="})
 
 

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
 
 _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
+_FOUND = re.compile(
+    r"(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([A-Za-z_][\w.+-]*)(?:\s+2>\s*/dev/null)?\s*(?:\)|`)"
+)
 _ESCAPE = re.compile(r":?!+[\w/.~]")
 
 
@@ -101,6 +104,9 @@ def run_argv(
         name = name.with_text(text.lstrip(":!"))
         words, text = [name, *words[1:]], name.text
         scope = replace(scope, certainty=Certainty.POSSIBLE)
+    if not ev.known(text) and (found := _FOUND.fullmatch(ev.unknowns.reveal(text))):  # "$(command -v python3)" x.py
+        name = name.with_text(found[1])
+        words, text = [name, *words[1:]], found[1]
     if not ev.known(text) or (name.glob and "/" in text) or (name.glob and len(text) > 1):
         return _dynamic(ev, words, state, scope, plan)
     if "/" not in text:

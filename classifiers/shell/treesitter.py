@@ -25,6 +25,8 @@ MAX_CODE = 32_000  # characters
 # process. Every character that is not plain ASCII is a full stop there (a word character, never part of a name); words
 # are read from the real text.
 _ODD = re.compile(r"[^\t\n\r -~]")
+# bash's extended globs within a word (Bash manual, "Pattern Matching"), which the grammar knows in `case` only.
+_EXTGLOB = re.compile(r"(?<![\w$])(?:[\w./*~-]*)[!@?*+](\([^()\s;&<>$`'\"]*\))")
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 
 
@@ -65,6 +67,11 @@ class _Reader:
 
     def script(self) -> ir.Body:
         root = _PARSER.parse(self.data).root_node
+        if root.has_error and _EXTGLOB.search(self.skeleton):
+            self.data = _EXTGLOB.sub(
+                lambda m: m[0][: m.start(1) - m.start()] + "_" * len(m[1]), self.data.decode()
+            ).encode()
+            root = _PARSER.parse(self.data).root_node
         return self.body(root.children) if root.type == "program" else [self.broken(root)]
 
     def broken(self, node: Node) -> ir.Broken:
@@ -118,8 +125,15 @@ class _Reader:
             elif kind == "ERROR":
                 out.redirects.append(ir.Redirect("broken", None, None, self.span(child)))
             elif (child.is_named or kind not in {"(", ")"}) and not (kind == "number" and self.is_descriptor(child)):
-                out.words.append(self.word(child))
+                self.add(out.words, self.word(child))
         return out
+
+    def add(self, words: list[ir.WordIR], word: ir.WordIR) -> None:
+        """The grammar cuts some words in two (at a backslash after a brace): what no blank parts is one word."""
+        if words and words[-1].span[1] == word.span[0]:
+            last = words.pop()
+            word = ir.WordIR((*last.parts, *word.parts), (last.span[0], word.span[1]), last.raw + word.raw)
+        words.append(word)
 
     def redirected(self, node: Node) -> ir.Stmt:
         redirects: list[ir.Redirect] = []

@@ -62,7 +62,7 @@ OPAQUE = [
     ("import warehouse\nwarehouse.sync()", OpaqueReason.PAYLOAD_UNREADABLE),
     ("exec(open('/srv/a.py').read())", OpaqueReason.PAYLOAD_UNREADABLE),
     ("import pickle\npickle.loads(data)", OpaqueReason.PAYLOAD_UNREADABLE),
-    ("print 'x'", OpaqueReason.PARSE_ERROR),
+    ("exec 'x'", OpaqueReason.PARSE_ERROR),
     ("import os\ngetattr(os, input())('/srv/a')", OpaqueReason.DYNAMIC_COMMAND),
 ]
 
