@@ -14,7 +14,8 @@ MAX_HEAD_BYTES = 1 << 20
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
 _REQUEST_LINE = re.compile(rb"(" + _TOKEN + rb"++) ([^\0-\x20\x7f]++) HTTP/1\.([01])\r\n").match
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\r\n\0]*+)?\r\n").match
-_BAD_LINE = re.compile(rb"\r\n(?!" + _TOKEN + rb"++:|\r\n|\Z)").search
+# a CR without its LF too: where CR and LF alternate, what is between them must be nothing
+_BAD_LINE = re.compile(rb"\r(?!\n(?:" + _TOKEN + rb"++:|\r\n|\Z))").search
 _OTHER_VERSION = re.compile(rb"[^\0-\x20\x7f]++ [^\0-\x20\x7f]++ HTTP/(?!1\.[01]\r)[0-9]++(?:\.[0-9]++)?\r\n").match
 _NO_CONTROL = bytes(b for b in range(256) if b not in b"\r\n\0")
 
@@ -48,7 +49,7 @@ def request(head: bytes) -> Request:
     if line is None:
         raise RefusedError(_line_refusal(head))
     if _BAD_LINE(head):
-        raise RefusedError("header-line")
+        raise RefusedError("header-line" if head.count(b"\r\n") == len(controls) >> 1 else "bare-cr-lf-nul")
     method, target, minor = line.groups()
     keep, chunked, length, hosts, flags = minor == b"1", False, -1, 0, 0
     secrets: list[bytes] = []

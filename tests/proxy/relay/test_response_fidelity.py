@@ -88,6 +88,8 @@ BAD_HEAD = {
     "bare LF": b"HTTP/1.1 200 OK\nContent-Length: 1\n\nx",
     "one bare LF": b"HTTP/1.1 200 OK\r\nA: b\nContent-Length: 1\r\n\r\nx",
     "bare CR": b"HTTP/1.1 200 OK\r\nA: b\rc\r\nContent-Length: 1\r\n\r\nx",
+    "bare CR, later a bare LF": b"HTTP/1.1 200 OK\r\nA: b\rc\nContent-Length: 1\r\n\r\nx",
+    "bare CR in the status line, bare LF behind": b"HTTP/1.1 200 O\rK\nA: b\r\nContent-Length: 1\r\n\r\nx",
     "NUL": b"HTTP/1.1 200 OK\r\nA: b\0\r\nContent-Length: 1\r\n\r\nx",
     "folded line": b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\nContent-Length: 1\r\n\r\nx",
     "space before the colon": b"HTTP/1.1 200 OK\r\nContent-Length : 1\r\n\r\nx",
