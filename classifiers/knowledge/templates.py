@@ -111,6 +111,7 @@ def package(text: str) -> str:
 FILTERS: dict[str, Callable[[str], str]] = {
     "host": host,
     "repo": repo,
+    "clone_dir": lambda t: posixpath.basename(repo(t).rstrip("/")) or "*",
     "pip": package,
     "base": posixpath.basename,
     "leaf": lambda t: posixpath.basename(urlsplit(t).path) or "index.html",
