@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from classifiers.shell import ir
+from classifiers.shell import bashlex_progress, ir
 from classifiers.shell.heredocs import lift
 
 MAX_BYTES = 4096
@@ -138,10 +138,8 @@ def _in_words(words: list[ir.WordIR]) -> Iterator[Words]:
 
 # bashlex's side
 def _bashlex(skeleton: str) -> list[Words]:
-    import bashlex  # noqa: PLC0415 - only the second reading pays for it
-
     out: list[Words] = []
-    for tree in bashlex.parse(skeleton):
+    for tree in bashlex_progress.parse(skeleton):
         _visit(tree, skeleton, out)
     return out
 

@@ -3,6 +3,7 @@
 import pytest
 
 from classifiers.shell import classify_shell
+from classifiers.shell.bashlex_progress import progressing
 from classifiers.shell.heredocs import lift
 from classifiers.shell.second import second_reading
 from classifiers.shell.treesitter import parse
@@ -42,6 +43,28 @@ def test_both_parsers_read_the_same_commands(text):
 @pytest.mark.parametrize("text", NO_READING)
 def test_what_bashlex_cannot_read_is_no_reading_and_no_difference(text):
     assert second_reading(text, parse(text)).agrees is None
+
+
+ENDLESS = [
+    "sed s'/${/x/' a.txt",
+    "$'${a",
+    "echo a':${@'>",
+    "x=$'${'",
+    '$"rm${"if',
+    "'('!${1*$'b",
+    "grep -c b'${'c *.sh",
+]
+
+
+@pytest.mark.parametrize("text", ENDLESS)
+def test_an_unclosed_parameter_within_quotes_ends(text):
+    assert classify_shell(text).effects is not None
+
+
+def test_a_step_that_does_not_move_on_is_one_character_of_text():
+    step = progressing(lambda _parser, text, at: ("node", len(text) if at else 0))
+    assert step(None, "${a", 0) == (None, 1)
+    assert step(None, "a${b}", 1) == ("node", 5)
 
 
 def test_a_difference_makes_the_action_incomplete_with_both_readings():
