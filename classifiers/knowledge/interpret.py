@@ -172,7 +172,8 @@ class _Interpreter:
             self.keyed()
         handed = any(isinstance(i, Handed) for i in self.out.items)
         if node.stdin and not handed and not override and not any(ws for s, ws in assigned if s.meaning.delegate):
-            self.out.reads_stdin = node.stdin
+            where = fill(node.stdin.where, None, self.values)[0] if node.stdin.where else ""
+            self.out.reads_stdin = replace(node.stdin, where=where or "")
 
     def unknown_subcommand(self, word: Word) -> Reading:
         span = (self.name.span[0], word.span[1])

@@ -119,6 +119,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "stem": lambda t: t.rpartition(".")[0] or t,
     "before_eq": lambda t: t.partition("=")[0],
     "after_eq": lambda t: t.partition("=")[2],
+    "after_space": lambda t: t.partition(" ")[2],
     "before_colon": lambda t: t.partition(":")[0],
     "after_colon": lambda t: t.partition(":")[2],
     "before_at": lambda t: t.rpartition("@")[0] or t,
@@ -141,6 +142,7 @@ _SAFE = frozenset(
     for n in (
         "before_eq",
         "after_eq",
+        "after_space",
         "before_colon",
         "after_colon",
         "after_at",

@@ -17,7 +17,7 @@ from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Tag,
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
-from classifiers.shell import callbacks
+from classifiers.shell import callbacks, descriptors
 from classifiers.shell.emit import tell
 from classifiers.shell.payloads import feed, hand_on, run_file, run_text
 from classifiers.shell.redirects import Plan
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
 
 MAX_EVAL = 500  # words
+MAX_LINES = 50  # of an array read from text
 Words = list[Word]
 Builtin = Callable[["Evaluator", Words, State, Scope, Plan], tuple[Stream, "Truth"]]
 
@@ -154,28 +155,54 @@ def _alias(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) 
 def _read(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     """Names become what comes in: the literal when there is one line of it, else unknown."""
     names = [w.text for w in words[1:] if re.fullmatch(r"[A-Za-z_]\w*", w.text)]
-    stdin = scope.stdin
+    callbacks.subscripts(ev, words, state, scope)
+    stdin = descriptors.read_from(ev, words, state, scope.stdin)
     for name in names or ["REPLY"]:
-        state.vars[name] = None
-        state.globby.discard(name)
-        if stdin is not None:
-            raws = (f"${name}", f"${{{name}}}")
-            for raw in raws:
-                ev.mark_streams[ev.unknowns.mark(raw)] = replace(stdin, text=None)
-    lines = (
-        stdin.text.strip("\n").split("\n")
-        if stdin is not None and stdin.text is not None and ev.known(stdin.text)
-        else []
-    )
-    if len(lines) == 1 and len(names) == 1:
-        state.vars[names[0]] = lines[0].strip()
+        _from_elsewhere(state, name, stdin)
+    lines = _lines(ev, stdin)
+    if len(lines) == 1 and names:
+        fields = _fields(lines[0], state.vars.get("IFS"))
+        if any(re.fullmatch(r"-[a-zA-Z]*a[a-zA-Z]*", w.text) for w in words[1:]):
+            state.vars[names[-1]] = fields
+        elif len(names) == 1:
+            state.vars[names[0]] = lines[0].strip()
+        else:
+            rest = " ".join(fields[len(names) - 1 :])
+            state.vars.update(zip(names, [*fields[: len(names) - 1], rest], strict=False))
     return EMPTY, None
+
+
+def _fields(line: str, separators: object) -> list[str]:
+    """A line as ``read`` splits it."""
+    if not isinstance(separators, str) or separators.isspace():
+        return line.split()
+    return re.split(f"[{re.escape(separators)}]", line) if separators else [line]
+
+
+def _from_elsewhere(state: State, name: str, stdin: Stream | None) -> None:
+    """``name`` now holds something unknown that came in by ``stdin``."""
+    state.vars[name] = None
+    state.globby.discard(name)
+    if stdin is not None:
+        state.origins[name] = replace(stdin, text=None)
+
+
+def _lines(ev: Evaluator, stdin: Stream | None) -> list[str]:
+    """The lines that come in, where they are known."""
+    text = stdin.text if stdin is not None else None
+    return text.strip("\n").split("\n") if text is not None and ev.known(text) else []
 
 
 def _mapfile(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     """``mapfile -C callback``: a command run every few lines."""
     callbacks.callback(ev, words, "-C", state, scope.under(Condition.LOOP), plan)
-    return _read(ev, words, state, scope, plan)
+    callbacks.subscripts(ev, words, state, scope)
+    name = next((w.text for w in reversed(words[1:]) if re.fullmatch(r"[A-Za-z_]\w*", w.text)), "MAPFILE")
+    stdin = descriptors.read_from(ev, words, state, scope.stdin)
+    _from_elsewhere(state, name, stdin)
+    if 0 < len(lines := _lines(ev, stdin)) <= MAX_LINES:
+        state.vars[name] = lines
+    return EMPTY, None
 
 
 def _set(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
@@ -269,7 +296,7 @@ def _history(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan
     return Stream(None), None
 
 
-_QUIET = """unalias wait shopt ulimit umask getopts break continue local declare typeset readonly export unset
+_QUIET = """unalias shopt ulimit umask getopts break continue local declare typeset readonly export unset
 bg fg disown compopt suspend times setopt unsetopt autoload zstyle bindkey emulate zmodload
 compinit rehash"""
 
@@ -279,9 +306,15 @@ def _printf(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan)
     from classifiers.shell.run import run_program  # noqa: PLC0415 - the two call each other
 
     if len(words) > 3 and words[1].text == "-v":
+        callbacks.subscripts(ev, words[1:3], state, scope)
         state.vars[words[2].text] = printed("printf", [w.text for w in words[3:]], None)
         return EMPTY, True
+    if len(words) > 2 and _NUMBER.search(words[1].text):
+        callbacks.subscripts(ev, words[1:], state, scope)
     return run_program(ev, words, state, scope, plan)
+
+
+_NUMBER = re.compile(r"%[-+ #0]*\d*[dioxX]")  # conversions whose argument is an arithmetic expression
 
 
 def _coproc(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
@@ -310,6 +343,7 @@ BUILTINS: dict[str, Builtin] = {
     "jobs": callbacks.jobs,
     "hash": callbacks.hashed,
     "let": callbacks.arithmetic,
+    "wait": callbacks.awaited,
     **dict.fromkeys(("exit", "return", "logout"), _exit),
     **dict.fromkeys(("true", ":"), _true),
     **dict.fromkeys(("test", "["), _test),

@@ -73,7 +73,9 @@ def hashed(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) 
     return EMPTY, None
 
 
-_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[(.*(?:\$\(|`|\$\{).*)\]", re.DOTALL)
+_SUBSCRIPT = re.compile(r"(?:[A-Za-z_]\w*|=\()\[(.*?(?:\$\(|`|\$\{).*?)\]", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+MAX_NAMES = 20
 
 
 def subscripts(ev: Evaluator, words: Words, state: State, scope: Scope) -> None:
@@ -81,10 +83,31 @@ def subscripts(ev: Evaluator, words: Words, state: State, scope: Scope) -> None:
     for word in words[1:]:
         match = _SUBSCRIPT.search(word.text)
         if match is not None:
-            script = word.with_text(f": {match[1]}")
-            hand_on(ev, Handed(Delegate("shell"), (script,), {}, word.span, words[0].text), state.copy(), scope, None)
+            expanded(ev, match[1], word.span, state, scope)
+
+
+def expanded(ev: Evaluator, text: str, span: tuple[int, int], state: State, scope: Scope) -> None:
+    """Text the shell expands outside any command: what is substituted in it runs."""
+    script = Word(f": {text}", span)
+    hand_on(ev, Handed(Delegate("shell"), (script,), {}, span, ""), state.copy(), scope, None)
+
+
+def evaluated(ev: Evaluator, text: str, span: tuple[int, int], state: State, scope: Scope) -> None:
+    """An arithmetic expression: commands in the subscripts that its variables' values hold run."""
+    for name in dict.fromkeys(_NAME.findall(text)[:MAX_NAMES]):
+        value = state.vars.get(name)
+        if isinstance(value, str) and "[" in value and ev.known(value):
+            subscripts(ev, [Word(name), Word(value, span)], state, scope)
 
 
 def arithmetic(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    subscripts(ev, words, state, scope)
+    for word in words[1:]:
+        evaluated(ev, word.text, word.span, state, scope)
+    return EMPTY, None
+
+
+def awaited(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """``wait -p name``."""
     subscripts(ev, words, state, scope)
     return EMPTY, None

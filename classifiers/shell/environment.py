@@ -5,6 +5,7 @@ In: a command's assignments. Out: the state's variables, and effects where the e
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,18 @@ from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Verb
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
-from classifiers.shell import hooks, ir
+from classifiers.shell import callbacks, hooks, ir
 from classifiers.shell.emit import tell
+from classifiers.shell.flows import is_remote
 from classifiers.shell.payloads import hand_on, run_file
-from classifiers.shell.redirects import apply_redirects
-from classifiers.shell.state import EMPTY, Scope, State, Stream
+from classifiers.shell.redirects import Plan, apply_redirects
+from classifiers.shell.state import EMPTY, Scope, State, Stream, Value
 
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
 
-Values = dict[str, str | list[str] | None]
+Values = dict[str, Value | None]
+_PLACED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)  # [subscript]=value within (…)
 _OPTIONS_OF = {
     "tar": "TAR_OPTIONS",
     "bsdtar": "TAR_OPTIONS",
@@ -32,18 +35,26 @@ _OPTIONS_OF = {
 }
 
 
-def assigned_value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope) -> str | list[str] | None:
+def assigned_value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope) -> Value | None:
     expander = ev.expander(state, scope)
+    if assign.index is not None and any(mark in assign.index for mark in ("$(", "`", "${")):
+        callbacks.expanded(ev, assign.index, assign.span, state, scope)
     if assign.array is not None:
-        return [f.text for w in assign.array for f in expander.fields(w)]
+        given = [f.text for w in assign.array for f in expander.fields(w)]
+        placed = [_PLACED.fullmatch(g) for g in given]
+        if any(placed):
+            return dict(sorted((m[1].strip("'\""), m[2]) if m else (g, g) for m, g in zip(placed, given, strict=True)))
+        return list(given)
     return expander.text(assign.value)
 
 
-def assign_variable(state: State, assign: ir.Assign, value: str | list[str] | None) -> None:
+def assign_variable(state: State, assign: ir.Assign, value: Value | None) -> None:
     old = state.vars.get(assign.name)
     if assign.index is not None:
-        first = [value] if isinstance(value, str) and assign.name not in state.vars else None
-        state.vars[assign.name] = [*old, value] if isinstance(old, list) and isinstance(value, str) else first
+        places = dict(enumerate(old)) if isinstance(old, list) else old if isinstance(old, dict) else {}
+        named = {**{str(k): v for k, v in places.items()}, assign.index.strip("'\""): value}
+        known = {k: v for k, v in named.items() if isinstance(v, str)}
+        state.vars[assign.name] = dict(sorted(known.items())) if known else None
     elif not assign.append:
         state.vars[assign.name] = value
     elif isinstance(old, str) and isinstance(value, str):
@@ -55,11 +66,19 @@ def assign_variable(state: State, assign: ir.Assign, value: str | list[str] | No
         state.globby.add(assign.name)
 
 
+def node_word(node: ir.Simple) -> Word:
+    return Word(node.declare, node.span)
+
+
 def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple[Stream, Truth]:
     """export, declare, local, readonly, unset: names change; exported ones are the environment's."""
     plan = apply_redirects(ev, node.redirects, state, scope)
     expander = ev.expander(state, scope)
     words = [f for w in node.words[1:] for f in expander.fields(w)]
+    callbacks.subscripts(ev, [node_word(node), *words], state, scope)
+    for stream, word in ((s, w) for w in words for s in ev.streams_in([w])):
+        if any(is_remote(ev.out.effects[i]) for i in stream.sources):
+            ev.out.hide(OpaqueReason.DYNAMIC_COMMAND, scope.span(word.span), "names and values from another machine")
     for assign in node.assigns:
         assign_variable(state, assign, assigned_value(ev, assign, state, scope))
     flags = {w.text for w in words if w.text.startswith("-")}
@@ -113,6 +132,11 @@ def programs_by_environment(
     for assign in assigns:
         name = assign.name
         value = state.vars.get(name) if values is None else values[name]
+        if name in _MEMBERS and assign.index is not None and isinstance(value, dict):
+            _member(ev, name, assign, state, scope)
+            continue
+        if isinstance(value, list):  # PROMPT_COMMAND=(one two)
+            value = "; ".join(value)
         if not isinstance(value, str) or not value.strip():
             continue
         word = Word(value.lstrip("|- ") if name == "LESSOPEN" else value, assign.span)
@@ -134,6 +158,23 @@ def programs_by_environment(
                 tags=hooks.TAGS.get(name, ()),
             )
             ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(assign.span), f"{name} loads code from elsewhere")
+
+
+_MEMBERS = frozenset({"BASH_ALIASES", "BASH_CMDS"})
+
+
+def _member(ev: Evaluator, name: str, assign: ir.Assign, state: State, scope: Scope) -> None:
+    """``BASH_ALIASES[x]=…`` is ``alias x=…``; ``BASH_CMDS[x]=…`` is ``hash -p … x`` (bash(1), Shell Variables)."""
+    from classifiers.shell.builtins import BUILTINS  # noqa: PLC0415 - the two call each other
+
+    held = state.vars[name]
+    key = (assign.index or "").strip("'\"")
+    value = held.get(key) if isinstance(held, dict) else None
+    if value is None:
+        return
+    texts = ["alias", f"{key}={value}"] if name == "BASH_ALIASES" else ["hash", "-p", value, key]
+    outer = replace(scope, condition=Condition.ALWAYS, certainty=Certainty.DEFINITE)
+    BUILTINS[texts[0]](ev, [Word(t, assign.span) for t in texts], state, outer, Plan())
 
 
 def as_git_options(words: list[Word], values: Values) -> list[Word]:

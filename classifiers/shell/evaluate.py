@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from classifiers.context import Context
-from classifiers.effects import Condition, FlowKind, OpaqueReason, Tag
+from classifiers.effects import Condition, Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.knowledge.words import Unknowns, Word, is_known
-from classifiers.shell import ir
+from classifiers.shell import ir, loops
 from classifiers.shell.collect import Collector
 from classifiers.shell.expand import Expander
 from classifiers.shell.flows import is_remote, is_secret
@@ -26,6 +26,9 @@ MAX_PAYLOADS = 8
 Truth = bool | None
 
 
+# Tests whose operands are arithmetic expressions or names with a subscript; commands outside quotes are told apart.
+_EVALUATES = re.compile(r"\A\(\(|\A\$?\[.*\s-(?:v|eq|ne|lt|le|gt|ge)\s", re.DOTALL)
+_COMMANDS = re.compile(r"\$\([^()]*\)|`[^`]*`")
 _PLAIN_TEST = re.compile(r"\[\[?\s+([\w./-]+)\s+(==?|!=|-eq|-ne)\s+([\w./-]+)\s+\]\]?")
 
 
@@ -149,6 +152,8 @@ class Evaluator:
     def loop(self, node: ir.Loop, state: State, scope: Scope) -> tuple[Stream, Truth]:
         inner = scope.under(Condition.LOOP)
         branch = state.copy()
+        if loops.piles_up(node):
+            self.flood(node, state, inner)
         if node.condition is not None:
             _, truth = self.body(node.condition, branch, scope)
             if truth is not None and truth == node.until:
@@ -163,6 +168,15 @@ class Evaluator:
         branch.vars.pop(node.variable or "", None)
         state.merge(branch)
         return Stream(None, stream.sources), None
+
+    def flood(self, node: ir.Loop, state: State, scope: Scope) -> None:
+        """A loop that starts processes without end."""
+        from classifiers.shell.emit import tell  # noqa: PLC0415 - the two call each other
+
+        work = next((s.body for s in node.body if isinstance(s, ir.Background)), None)
+        span = work.span if isinstance(work, ir.Simple) else (0, 0)
+        told = {"destructive": None, "breadth": "all", "tags": ("availability",)}
+        tell(self, Verb.CONTROL, Domain.PROCESS, None, span, state, scope, **told)
 
     def each(self, node: ir.Loop, branch: State, state: State, scope: Scope) -> Stream:
         """A for loop: each literal value in turn, or one unknown value."""
@@ -212,10 +226,20 @@ class Evaluator:
         state.functions[node.name] = node.body
         return EMPTY, True
 
+    def arithmetic(self, raw: str, state: State, scope: Scope) -> None:
+        from classifiers.shell import callbacks  # noqa: PLC0415 - the two call each other
+
+        callbacks.evaluated(self, _COMMANDS.sub("", raw), (0, 0), state, scope)
+
     def test(self, node: ir.Test, state: State, scope: Scope) -> tuple[Stream, Truth]:
+        from classifiers.shell import callbacks  # noqa: PLC0415 - the two call each other
+
         expander = self.expander(state, scope)
         for word in node.words:
             expander.chunks(word.parts)
+        if _EVALUATES.search(node.raw):
+            callbacks.evaluated(self, _COMMANDS.sub("", node.raw), node.span, state, scope)
+            callbacks.subscripts(self, [Word("["), Word(node.raw, node.span)], state, scope)
         return EMPTY, decided(node.raw)
 
     def broken(self, node: ir.Broken, state: State, scope: Scope) -> tuple[Stream, Truth]:  # noqa: ARG002 - one shape
@@ -249,7 +273,10 @@ class Evaluator:
             self.mark_streams[self.unknowns.mark(part.raw)] = stream
             return None
 
-        return Expander(state, self.unknowns, substitute)
+        def arithmetic(raw: str) -> None:
+            self.arithmetic(raw, state, scope)
+
+        return Expander(state, self.unknowns, substitute, self.mark_streams, arithmetic)
 
     def known(self, text: str) -> bool:
         """Whether no part of ``text`` is unknown."""

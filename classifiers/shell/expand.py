@@ -13,19 +13,34 @@ from fnmatch import fnmatchcase
 
 from classifiers.knowledge.words import Unknowns, Word
 from classifiers.shell import ir
-from classifiers.shell.state import State
+from classifiers.shell.state import State, Stream
 
 MAX_FIELDS = 200
 MAX_BRACES = 64
 Substitute = Callable[[ir.Sub | ir.Proc], str | None]  # text, or None when unknown
 _Chunk = tuple[str, bool, bool]  # text, quoted, split on blanks
 _GLOB = re.compile(r"[*?\[]|[@!+]\(")
+_SLICE = re.compile(r":\s*\(?\s*(-?\d{1,6})\s*\)?\s*(?::\s*(\d{1,6})\s*)?\}$")
+_ARGUMENT_USED = frozenset({":-", "-", ":=", "=", ":+", "+"})
 _DEFAULT_OPS = frozenset({":-", "-", ":=", "="})
 
 
 class Expander:
-    def __init__(self, state: State, unknowns: Unknowns, substitute: Substitute) -> None:
+    def __init__(
+        self,
+        state: State,
+        unknowns: Unknowns,
+        substitute: Substitute,
+        streams: dict[str, Stream] | None = None,
+        arithmetic: Callable[[str], None] | None = None,
+    ) -> None:
+        """``streams``: told where a mark's value comes from, when the variable it stands for has an origin.
+
+        ``arithmetic``: told every expression that is evaluated, for the commands in its names' subscripts.
+        """
         self.state, self.unknowns, self.substitute = state, unknowns, substitute
+        self.streams = {} if streams is None else streams
+        self.evaluate = arithmetic or (lambda _raw: None)
         self.constant = False
         self.globbed = False
 
@@ -64,8 +79,11 @@ class Expander:
         if len(parts) == 1 and isinstance(parts[0], ir.Var):
             listed = self.listed(parts[0])
             if listed is not None:
-                glob = parts[0].name in self.state.globby
-                return [Word(v, word.span, glob=glob and not parts[0].quoted, propagated=True) for v in listed]
+                quoted = parts[0].quoted
+                glob = parts[0].name in self.state.globby and not quoted
+                separators = self.lookup("IFS") or ""
+                pieces = listed if quoted else [t for v in listed for t, _, _ in _split([(v, False, True)], separators)]
+                return [Word(v, word.span, glob=glob, propagated=True) for v in pieces]
         chunks = self.chunks(parts)
         fields = _split(chunks, self.lookup("IFS") or "")
         if fields and not chunks[0][1] and fields[0][0].startswith("~"):
@@ -81,7 +99,10 @@ class Expander:
             elif isinstance(part, ir.Var):
                 value = self.variable(part)
                 if value is None:
-                    out.append((self.unknowns.mark(part.raw), part.quoted, False))
+                    mark = self.unknowns.mark(part.raw)
+                    if part.name in self.state.origins:
+                        self.streams[mark] = self.state.origins[part.name]
+                    out.append((mark, part.quoted, False))
                 else:
                     self.constant = True
                     self.globbed = self.globbed or (part.name in self.state.globby and not part.quoted)
@@ -99,28 +120,41 @@ class Expander:
             else:
                 for sub in part.subs:
                     self.substitute(sub)
+                if self.state.vars:
+                    self.evaluate(part.raw)
                 out.append((_arithmetic(part.raw, self.state) or self.unknowns.mark(part.raw), True, False))
         return out
 
     def listed(self, var: ir.Var) -> list[str] | None:
         """``$@`` and array elements, each a field of its own."""
-        if var.op or var.bang:
+        if var.bang or var.op not in {"", ":"}:
             return None
         name = var.name
         if name in {"@", "*"}:
             value = self.state.vars.get("@")
-            return value if isinstance(value, list) else None
+            return _part_of(["", *value], var) if isinstance(value, list) else None
         value = self.state.vars.get(name)
-        if not isinstance(value, list) or var.index is None:
+        index = self.text(var.index) if var.index is not None else None
+        if isinstance(value, dict) and index is not None:
+            value = list(value.values()) if index in {"@", "*"} or index not in value else [value[index]]
+            return _part_of(value, var)
+        if not isinstance(value, list) or index is None:
             return None
-        index = self.text(var.index)
         if index in {"@", "*"}:
-            return value
-        if index.isdigit():
-            return [value[int(index)]] if int(index) < len(value) else []
+            return _part_of(value, var)
+        if var.op:
+            return None
+        if index.lstrip("-").isdigit() and len(index) < 8:
+            return [value[int(index)]] if -len(value) <= int(index) < len(value) else []
         return value  # an index nobody knows: any of them
 
     def variable(self, var: ir.Var) -> str | None:
+        if var.index is not None:
+            self.text(var.index)
+        if self.state.vars and (var.index is not None or var.op == ":"):
+            self.evaluate(var.raw)
+        if var.op and var.op not in _ARGUMENT_USED:
+            self.text(var.arg)  # its commands run, whatever becomes of the value
         value = self.lookup(var.name) if not var.bang else None
         if var.bang:
             inner = self.lookup(var.name)
@@ -150,7 +184,7 @@ class Expander:
             value = self.state.vars[name]
             if isinstance(value, list):
                 return " ".join(value) if name in {"@", "*"} else (value[0] if value else "")
-            return value
+            return value.get("0") if isinstance(value, dict) else value
         if name == "HOME":
             return self.state.context.home or "~"
         if name == "PWD":
@@ -183,6 +217,18 @@ class Expander:
             "^": value[:1].upper() + value[1:],
             ",": value[:1].lower() + value[1:],
         }.get(op)
+
+
+def _part_of(values: list[str], var: ir.Var) -> list[str]:
+    """``${a[@]:1:2}``, and ``${@:2}`` where the first place is the shell's own name."""
+    if not var.op:
+        return values[1:] if var.name in {"@", "*"} else values
+    match = _SLICE.search(var.raw)
+    if match is None:
+        return values
+    start = int(match[1])
+    end = None if match[2] is None else start + int(match[2])
+    return values[start:end] if start >= 0 else values[start:]
 
 
 def _quoted_start(word: ir.WordIR) -> bool:

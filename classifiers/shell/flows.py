@@ -129,4 +129,13 @@ def program_name(text: str) -> str | None:
     if text.startswith("./") and lookup(text) is not None:  # ./gradlew and other wrappers projects ship
         return text
     match = _BIN.match(text)
-    return (match[1] or match[2]) if match else None
+    if match is None:
+        return next((name for pattern, name in _STANDS_FOR if pattern.fullmatch(text)), None)
+    return match[1] or match[2]
+
+
+# Paths under which every system keeps a program that runs another: the shell itself, the dynamic loader (ld.so(8)).
+_STANDS_FOR = (
+    (re.compile(r"/proc/(?:self|thread-self|\d+|\$\$)/exe"), "bash"),
+    (re.compile(r"/lib\w*/(?:[\w-]+/)?ld-[\w.-]+\.so\.\d+"), "ld.so"),
+)

@@ -91,6 +91,7 @@ class Redirect:
     target: WordIR | None
     span: tuple[int, int]
     here: HereDoc | None = None
+    name: str = ""  # ``{name}<``: the shell picks a descriptor and puts its number into this variable
 
 
 @dataclass(slots=True)

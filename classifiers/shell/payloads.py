@@ -24,6 +24,7 @@ from classifiers.knowledge.index import lookup
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
+from classifiers.shell import descriptors
 from classifiers.shell.elsewhere import read_elsewhere, request
 from classifiers.shell.emit import inner_scope, tell
 from classifiers.shell.state import Scope, State, Stream, stronger
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from classifiers.shell.redirects import Plan
 
 MAX_DEPTH = 8
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=|BASH_FUNC_[^=\s]+=")
+_EXPORTED = re.compile(r"BASH_FUNC_(\w+)(?:%%|\(\))")
 MAX_STDIN_WORDS = 50
 MAX_LINES = 10
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
@@ -72,8 +74,10 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
     if item.to.until:
         stop = next((i for i, w in enumerate(words) if w.text in item.to.until), len(words))
         words = words[:stop]
-    while words and _ASSIGNMENT.match(words[0].text):  # sudo A=1 cmd, env A=1 cmd
-        words.pop(0)
+    if words and _ASSIGNMENT.match(words[0].text):  # sudo A=1 cmd, env A=1 cmd
+        state = state.copy()
+        while words and _ASSIGNMENT.match(words[0].text):
+            _set(words.pop(0), state)
     if len(words) > 1 and words[0].text in {"-c", "-lc"}:  # flock file -c 'script'
         return _shell_words(ev, replace(item, words=tuple(words[1:2])), state, scope)
     if item.to.language == "known" and words:
@@ -91,6 +95,17 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
             local = state if scope.where == "local" else state.copy()
             out, _ = run_argv(ev, run, local, scope, plan)
     return out
+
+
+def _set(word: Word, state: State) -> None:
+    """A variable, or a function bash exports as one, for the command that follows."""
+    name, _, value = word.text.partition("=")
+    state.vars[name] = value
+    function = _EXPORTED.fullmatch(name)
+    if function is not None:
+        from classifiers.shell.treesitter import parse  # noqa: PLC0415 - loads the grammar
+
+        state.functions[function[1]] = parse(value.partition(")")[2])
 
 
 def _with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) -> list[list[Word]]:
@@ -196,6 +211,9 @@ def run_file(ev: Evaluator, word: Word, state: State, scope: Scope, *, language:
     path = paths.canonical(word.text, state.context.cwd, state.context.home) if ev.known(word.text) else word.text
     if word.text in ev.mark_streams:  # bash <(curl …)
         return feed(ev, ev.mark_streams[word.text], language, word.span, state, scope)
+    held = descriptors.opened(word.text, state)
+    if held is not None:  # bash /dev/fd/3
+        return feed(ev, held, language or "shell", word.span, state, scope)
     known = state.files.get(state.key(word.text)) if scope.where == "local" and ev.known(word.text) else None
     if known is not None and known.text is not None and ev.known(known.text):
         return _run_written(ev, known.text, word, language, state, scope)
@@ -262,6 +280,8 @@ def read_stdin(
     """A program that takes its payload from standard input when no operand gives one."""
     stdin = scope.stdin
     word = words[0]
+    if stdin is None and to.where:
+        return  # a session on another machine, which is told already
     if stdin is None or (plan is not None and plan.network is not None) or stdin.network:
         interactive_socket = (plan is not None and plan.network is not None) or (stdin is not None and stdin.network)
         if interactive_socket and to.kind == "shell":

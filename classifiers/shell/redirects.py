@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from classifiers import paths
 from classifiers.effects import Domain, OpaqueReason, Verb
-from classifiers.shell import ir
+from classifiers.shell import descriptors, ir
 from classifiers.shell.emit import context_for, tell
 from classifiers.shell.state import Scope, State, Stream
 
@@ -54,9 +54,9 @@ def apply_redirects(
     expander = ev.expander(state, scope)
     for item in redirects:
         if item.here is not None:
-            plan.stdin = _here(ev, item.here, state, scope)
+            _input(_here(ev, item.here, state, scope), descriptors.number(item, state), plan, state)
         elif item.op == "<<<":
-            plan.stdin = _here_string(ev, item, state, scope)
+            _input(_here_string(ev, item, state, scope), descriptors.number(item, state), plan, state)
         elif item.op == "broken":
             ev.out.hide(OpaqueReason.PARSE_ERROR, scope.span(item.span), "a redirection that cannot be read")
         elif item.target is not None:
@@ -71,9 +71,15 @@ def _one(
     ev: Evaluator, item: ir.Redirect, target: str, glob: bool, plan: Plan, state: State, scope: Scope, truncates: bool
 ) -> None:
     op = item.op
+    if item.name:
+        item = replace(item, fd=descriptors.number(item, state), name="")
     duplicates = op in {">&", "<&"} and (target.isdigit() or target == "-" or target.rstrip("-").isdigit())
     if duplicates:
         _duplicate(op, item.fd, target.rstrip("-"), plan, state)
+        return
+    stream = descriptors.opened(target, state) if op == "<" else None
+    if stream is not None:
+        _input(stream, item.fd, plan, state)
         return
     held = _HELD.fullmatch(target)
     if held and int(held[1]) in state.sockets:
@@ -92,10 +98,20 @@ def _one(
 _HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
+def _input(stream: Stream, fd: int | None, plan: Plan, state: State) -> None:
+    """Standard input of the command, or a descriptor that some later one reads."""
+    if fd in {None, 0}:
+        plan.stdin = stream
+    elif fd is not None and fd > 2:
+        state.inputs[fd] = stream
+
+
 def _duplicate(op: str, fd: int | None, source: str, plan: Plan, state: State) -> None:
     """``>&3``: where descriptor 3 is a socket, the command's output goes there."""
     held = state.sockets.get(int(source)) if source.isdigit() else None
     if held is None:
+        if op == "<&" and source.isdigit() and (int(source) in state.inputs or int(source) > 2):
+            _input(state.inputs.get(int(source), Stream(None)), fd, plan, state)
         return
     if op == "<&":
         plan.stdin = Stream(None, network=True)
@@ -123,13 +139,13 @@ def _network(ev: Evaluator, item: ir.Redirect, net: re.Match[str], plan: Plan, s
 
 def _read(ev: Evaluator, item: ir.Redirect, target: str, plan: Plan, state: State, scope: Scope) -> None:
     if target in ev.mark_streams:  # < <(command)
-        plan.stdin = ev.mark_streams[target]
+        _input(ev.mark_streams[target], item.fd, plan, state)
         return
     index = tell(ev, Verb.READ, Domain.FILESYSTEM, target, item.span, state, scope, reversibility="read_only")
     known = state.files.get(state.key(target))
     sources = () if index is None else (index,)
-    if item.fd in {None, 0}:
-        plan.stdin = known if known is not None else Stream("" if target == "/dev/null" else None, sources)
+    stream = known if known is not None else Stream("" if target == "/dev/null" else None, sources)
+    _input(stream, item.fd, plan, state)
 
 
 def _write(

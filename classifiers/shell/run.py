@@ -16,7 +16,7 @@ from classifiers.effects import Certainty, Domain, OpaqueReason, Tag, Verb
 from classifiers.knowledge import interpret, lookup
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
-from classifiers.shell import hooks, ir, streams
+from classifiers.shell import descriptors, hooks, ir, streams
 from classifiers.shell.builtins import BUILTINS
 from classifiers.shell.emit import context_for, emit, tell
 from classifiers.shell.environment import (
@@ -67,6 +67,8 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
             programs_by_environment(ev, node.assigns, state, scope)
         plan = apply_redirects(ev, node.redirects, state, scope, truncates=True)
         plan.wrote(ev, state, EMPTY)
+        if plan.stdin is not None and not node.words and not node.assigns:
+            return plan.stdin, None  # $(< file) is the file's text
         return EMPTY, True if not node.words else None
     for name, value in values.items():
         if tags := hooks.tags(name, value):
@@ -88,8 +90,18 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tu
     words = as_git_options(with_options(words, values, state), values)
     silent = words[0].text in {":", "true"}
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=silent)
-    inner = scope if plan.stdin is None else replace(scope, stdin=plan.stdin)
+    if words[0].text == "exec" and len(words) == 1 and plan.stdin is not None:
+        state.inputs[0] = plan.stdin  # the shell itself reads from there now
+    stdin = plan.stdin if plan.stdin is not None else scope.stdin or state.inputs.get(0)
+    inner = scope if stdin is scope.stdin else replace(scope, stdin=stdin)
+    before = {name: state.vars[name] for name in values if name in state.vars}
+    state.vars.update(values)  # what the command's own payload sees: X=… sh -c '$X'
     stream, truth = run_argv(ev, words, state, inner, plan)
+    for name, value in values.items():
+        if state.vars.get(name) is value:
+            state.vars.pop(name, None)
+            if name in before:
+                state.vars[name] = before[name]
     plan.wrote(ev, state, stream)
     return (replace(EMPTY, sources=stream.sources) if plan.stdout_taken else stream), truth
 
@@ -161,6 +173,9 @@ def _perform(
                 if item.action is Verb.READ and item.target and state.files:
                     known = state.files.get(state.key(item.target))
                     inputs += [known] if known is not None else []
+                if item.action is Verb.READ and item.target and state.inputs:
+                    held = descriptors.opened(item.target, state)
+                    inputs += [held] if held is not None else []
         elif isinstance(item, Handed):
             printed.append(hand_on(ev, item, state, scope, plan))
         else:
@@ -215,8 +230,11 @@ def _catted(words: Sequence[Word], state: State) -> str | None:
     """``cat f`` of files this very script wrote."""
     if len(words) != 2:
         return None
-    known = state.files.get(state.key(words[1].text))
+    known = state.files.get(state.key(words[1].text)) or descriptors.opened(words[1].text, state)
     return known.text if known is not None else None
+
+
+_NOT_FOUND = ("command_not_found_handle", "command_not_found_handler")  # bash, zsh: called with the command's words
 
 
 def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> tuple[Stream, Truth]:
@@ -228,6 +246,9 @@ def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -
     if state.key(text) in state.files:
         run_file(ev, name, state, scope, language="")
         return Stream(None), None
+    for hook in _NOT_FOUND:
+        if hook in state.functions and hook not in state.calls:
+            return _call(ev, [name.with_text(hook), *words], state, replace(scope, certainty=Certainty.POSSIBLE))
     index = tell(ev, Verb.EXECUTE, Domain.PROCESS, text, name.span, state, scope, destructive=None)
     command_flows(ev, [], [] if index is None else [index], ev.streams_in(list(words[1:])), words)
     ev.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, scope.span(name.span), text)

@@ -22,7 +22,7 @@ MAX_DEPTH = 60
 Words = tuple[str, ...]
 _TESTS = frozenset({"[", "test"})  # tree-sitter gives tests a node of their own; they have no effects
 _UNREADABLE = re.compile(
-    r"\[\[|\bcase\b|\bselect\b|\bcoproc\b|\btime\b|\$\(\(|\(\(|=\(|\bfor\s*\(\(|[?*+@!]\("
+    r"\[\[|\{\w+\}[<>]|\d<<<|\$\{\w+[#%/^,][^}]*(?:\$\(|`)|\bcase\b|\bselect\b|\bcoproc\b|\btime\b|\$\(\(|\(\(|=\(|\bfor\s*\(\(|[?*+@!]\("
     r"|'[^']*\"[^']*'(?:\$\(|`)"  # a double quote within single quotes hides the substitution after them from bashlex
 )
 

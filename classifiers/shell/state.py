@@ -13,7 +13,7 @@ from classifiers.effects import Certainty, Condition, Privilege
 from classifiers.paths import canonical
 from classifiers.shell.ir import Body
 
-Value = str | list[str]
+Value = str | list[str] | dict[str, str]  # a dict: an array whose subscripts were given
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class State:
     hashed: dict[str, str] = field(default_factory=dict)  # name → the program ``hash -p`` made it mean
     files: dict[str, Stream] = field(default_factory=dict)  # written in this call, by canonical path
     sockets: dict[int, int] = field(default_factory=dict)  # descriptor → effect of the /dev/tcp it is
+    inputs: dict[int, Stream] = field(default_factory=dict)  # descriptor → what reading it gives
+    origins: dict[str, Stream] = field(default_factory=dict)  # variable → where its unknown value comes from
     locals: list[set[str]] = field(default_factory=list)  # names `local` made, per function call
     calls: tuple[str, ...] = ()
     exited: bool = False
@@ -50,7 +52,7 @@ class State:
         return State(
             self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases),
             dict(self.hashed), self.files,
-            dict(self.sockets), list(self.locals), self.calls,
+            dict(self.sockets), dict(self.inputs), dict(self.origins), list(self.locals), self.calls,
         )  # fmt: skip
 
     def chdir(self, cwd: str | None) -> None:
@@ -66,6 +68,7 @@ class State:
             for name, value in other.vars.items():
                 if self.vars.get(name, _ABSENT) != value:
                     self.vars[name] = None
+            self.origins.update(other.origins)
             self.functions.update(other.functions)
             self.aliases.update(other.aliases)
 

@@ -27,6 +27,8 @@ MAX_CODE = 32_000  # characters
 _ODD = re.compile(r"[^\t\n\r -~]")
 # bash's extended globs within a word (Bash manual, "Pattern Matching"), which the grammar knows in `case` only.
 _EXTGLOB = re.compile(r"(?<![\w$])(?:[\w./*~-]*)[!@?*+](\([^()\s;&<>$`'\"]*\))")
+# ``{name}<`` and ``3<<<``: the grammar knows neither form, so the descriptor is blanked there and kept beside.
+_NAMED = re.compile(r"(?<![^\s;|&(){}])(?:\{([A-Za-z_]\w*)\}(?=[<>])|(\d{1,9})(?=<<<))")
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 
 
@@ -52,8 +54,14 @@ class _Reader:
     ) -> None:
         self.tick = tick
         self.text, self.skeleton, self.lifted, self.base = text, skeleton, lifted, base
-        self.data = _ODD.sub(".", skeleton).replace("<>", ">>").encode("ascii")  # the grammar does not know <>
+        self.named: dict[int, str] = {}  # operator's position → its descriptor as written
+        plain = _NAMED.sub(self.name_descriptor, skeleton) if "{" in skeleton or "<<<" in skeleton else skeleton
+        self.data = _ODD.sub(".", plain).replace("<>", ">>").encode("ascii")  # the grammar does not know <>
         self.depth = 0
+
+    def name_descriptor(self, match: re.Match[str]) -> str:
+        self.named[match.end()] = match[1] or match[2]
+        return " " * len(match[0])
 
     # positions: one byte a code point, see _ODD
     def span(self, node: Node) -> tuple[int, int]:
@@ -165,6 +173,9 @@ class _Reader:
         op = ""
         target: ir.WordIR | None = None
         start = self.span(node)
+        name = self.named.get(node.start_byte, "")
+        if name.isdigit():
+            fd, name = int(name), ""
         for child in node.children:
             if child.type == "file_descriptor":
                 fd = int(self.raw(child)) if self.raw(child).isdigit() else None
@@ -174,7 +185,9 @@ class _Reader:
                 lifted = self.lifted.get(position)
                 if lifted is not None:
                     into.append(
-                        ir.Redirect("<<", fd, None, (position + self.base, position + self.base + 2), self.here(lifted))
+                        ir.Redirect(
+                            "<<", fd, None, (position + self.base, position + self.base + 2), self.here(lifted), name
+                        )
                     )
                     target = None
                     op = "lifted"
@@ -187,7 +200,7 @@ class _Reader:
             elif not self.is_descriptor(child):
                 words.append(self.word(child))
         if op not in {"lifted", "lifted-word"}:
-            into.append(ir.Redirect(op, fd, target, start))
+            into.append(ir.Redirect(op, fd, target, start, name=name))
 
     def is_descriptor(self, node: Node) -> bool:
         """A number the grammar took for a word: ``>& file 0>&1`` (its ``>&1`` is the next redirection)."""
@@ -465,6 +478,8 @@ class _Reader:
                         parts.append(ir.Lit(self.between(at, child.start_byte)))
                     self.parts(child, parts, quoted=False)
                     at = child.end_byte
+                if var.op in _PATTERNS:
+                    parts = [p for part in parts for p in _within_pattern(part, self.span(operands[0])[0])]
                 parts = [p for part in parts for p in self.ticked(part, operands[0])]
                 var.arg = ir.WordIR(tuple(parts), self.span(operands[0]), self.between(operands[0].start_byte, at))
         return var
@@ -551,6 +566,18 @@ _PARTS: dict[str, Callable[[_Reader, Any, list[ir.Part], bool], None]] = {
     "subshell": _Reader.as_subshell_word,
 }
 _WORDS = frozenset(_PARTS) - {"subshell"}
+
+
+# Operators whose argument the grammar reads as a pattern's plain text, with what is expanded in it.
+_PATTERNS = frozenset({"#", "##", "%", "%%", "/", "//", "/#", "/%", "^", "^^", ",", ",,"})
+
+
+def _within_pattern(part: ir.Part, base: int) -> list[ir.Part]:
+    """``${x#$(cmd)}``: the pattern is expanded, so its commands run."""
+    if not isinstance(part, ir.Lit) or part.quoted or not any(mark in part.text for mark in ("$(", "${", "`")):
+        return [part]
+    pieces = re.split(r"('[^']*')", part.text)  # single quotes keep what they hold
+    return [p for i, text in enumerate(pieces) if text for p in ([ir.Lit(text)] if i % 2 else here_parts(text, base))]
 
 
 def here_parts(body: str, base: int) -> tuple[ir.Part, ...]:
