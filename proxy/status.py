@@ -27,7 +27,7 @@ def write_status(path: Path, status: dict[str, Any]) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "wb") as file:
-            file.write(orjson.dumps({**status, "at": time.time()}, default=str))
+            file.write(orjson.dumps({**status, "at": time.time(), "mono_s": time.monotonic()}, default=str))
         draft.replace(path)
     except OSError:
         return
@@ -42,8 +42,14 @@ def read_status(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def is_fresh(status: dict[str, Any] | None, now: float | None = None) -> bool:
-    return status is not None and abs((time.time() if now is None else now) - float(status.get("at", 0))) <= FRESH_S
+def is_fresh(status: dict[str, Any] | None, now_s: float | None = None) -> bool:
+    """By the monotonic clock, which all processes of a machine share: setting the wall clock makes nobody silent.
+
+    After a reboot that clock begins anew, so a word from before it is old too: it lies ahead.
+    """
+    if status is None or not isinstance(said_s := status.get("mono_s"), (int, float)):
+        return False
+    return abs((time.monotonic() if now_s is None else now_s) - said_s) <= FRESH_S
 
 
 def alive(pid: Any) -> bool:

@@ -94,6 +94,20 @@ class Bench:
 
     def paired(self, rounds=100):
         """p50 and p99 of one connection above direct, all contenders at once."""
+        got = self._together(lambda ports: paired.latency(ports, rounds))
+        paired.show(f"one connection, {rounds} interleaved rounds of 300 requests", got, ((0, "p50"), (1, "p99")))
+
+    def half_open(self, count=2000, rounds=30):
+        """The same client while 2,000 others never finish their heads, each fed a byte every 4 s."""
+        without, beside = self._together(lambda ports: _without_and_beside(ports, count, rounds))
+        for title, got in (("alone", without), (f"beside {count} half-open heads", beside)):
+            paired.show(f"one connection, {title}, {rounds} interleaved rounds", got, ((0, "p50"), (1, "p99")))
+        for name in beside:
+            before, after = (statistics.median(r[1] for r in got[name]) for got in (without, beside))
+            print(f"  {name:10} p99 {after / before:.2f}x what it was alone")
+
+    def _together(self, measure):
+        """``measure`` of the ports of direct, nginx and ours, all running at once."""
         made = {
             n: CONTENDERS[n][0](self.folder, self.plain, False, self.certificate)
             for n in self.names("nginx", "onlooker")
@@ -102,15 +116,13 @@ class Bench:
         if os.environ.get("BENCH_REALTIME"):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         try:
-            ports = {"direct": self.plain, **{n: p.port for n, p in made.items()}}
-            got = paired.latency(ports, rounds)
+            return measure({"direct": self.plain, **{n: p.port for n, p in made.items()}})
         finally:
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
             os.sched_setaffinity(0, {PROXY_CORE, OTHER_CORE})
             for process in made.values():
                 process.stop()
             self.clear()
-        paired.show(f"one connection, {rounds} interleaved rounds of 300 requests", got, ((0, "p50"), (1, "p99")))
 
     def saturated(self, rounds=10):
         """Delay of events above direct, 16 streams, 2000/s, a reader of the spool at work and another process busy beside it."""
@@ -198,6 +210,25 @@ class Bench:
         self.clear()
 
 
+def _without_and_beside(ports, count, rounds):
+    """``paired.latency`` twice: alone, then with ``count`` half-open heads at each proxy."""
+    without = paired.latency(ports, rounds)
+    argv = [*on_core(OTHER_CORE), sys.executable, str(HERE / "half_open.py")]
+    holders = [
+        subprocess.Popen([*argv, str(port), str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for name, port in ports.items()
+        if name != "direct"
+    ]
+    try:
+        for one in holders:
+            assert one.stdout.readline() == b"ready\n"
+        time.sleep(0.5)
+        return without, paired.latency(ports, rounds)
+    finally:
+        for one in holders:
+            one.communicate()
+
+
 def table(title, got, columns):
     """Medians, and each divided by nginx's."""
     print(f"\n{title}")
@@ -229,6 +260,7 @@ PARTS = {
     "big": lambda b: b.load("1 MiB responses, 8 connections", "/big", b.names("nginx", "haproxy", "onlooker"), connections=8),
     "latency": lambda b: b.latency(),
     "paired": lambda b: b.paired(),
+    "half_open": lambda b: b.half_open(),
     "saturated": lambda b: b.saturated(),
     "sse": lambda b: table(
         "events, 16 streams, 8000/s", b.streams(16, 8000, b.names("nginx", "haproxy", "onlooker")), ("CPU µs/event", "delay p50 ms", "delay p99 ms")

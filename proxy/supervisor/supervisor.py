@@ -30,6 +30,7 @@ from proxy.supervisor.sockets import bind, close, shown
 DRAIN_S = 30.0
 ANALYZER_S = 30.0  # how long the analyzer may take to finish what the relays left it
 HANDLER_S = 10.0  # how long an analyzer may take until it handles SIGTERM
+UNFINISHED = 4  # what the analyzer says when it could not write all of it
 LEFTOVER_S = 5.0  # how long a part of a killed supervisor may take to leave
 STARTER = "starter"  # the standard input of a supervisor somebody started for himself: closed when he is gone
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
@@ -274,8 +275,7 @@ class Supervisor:
             close(sock)
         analyzer = [p for p in self.others if p.role == "analyzer"]
         for part in analyzer:
-            self._await_handler(part)
-        self._stop(analyzer, ANALYZER_S)
+            self._let_finish(part)
         self._stop([p for p in self.others if p.role == "control"], 5.0)
         for name in ("pids.json", "running.json"):
             _remove(self.state / name)
@@ -284,13 +284,25 @@ class Supervisor:
 
     def _left_over(self, analyzer: list[Part]) -> int:
         """0 when all that was captured is recorded; else 4 and a sentence: the spool keeps it for the next start."""
-        if not any(p.process and p.process.returncode for p in analyzer):
+        ended = next((p.process.returncode for p in analyzer if p.process and p.process.returncode), 0)
+        if not ended:
             return 0
+        why = "a full disk? too little time?" if ended == UNFINISHED else f"it ended with status {ended}"
         _say(
-            "onlooker: the analyzer could not record all that was captured (a full disk? too little time?): "
+            f"onlooker: the analyzer could not record all that was captured ({why}): "
             f"the rest waits in {self.root}; the next start with this state records it\n"
         )
         return 4
+
+    def _let_finish(self, part: Part) -> None:
+        """Until the analyzer has read what the relays left it. One that dies of something else is started once more:
+        all it had not recorded is in the spool."""
+        until = time.monotonic() + ANALYZER_S
+        for _ in range(2):
+            self._await_handler(part)
+            self._stop([part], max(until - time.monotonic(), 1.0))
+            if part.process is None or part.process.returncode in {0, UNFINISHED} or time.monotonic() >= until:
+                return
 
     def _await_handler(self, part: Part) -> None:
         """An analyzer that is starting, or was to be started, must hear SIGTERM as "drain", not die of it."""

@@ -120,13 +120,13 @@ def test_a_stopped_analyzer_is_where_the_probe_waits(tmp_path):
     ("status", "said"),
     [
         (None, "the analyzer is silent"),
-        ({"at": 0.0}, "the analyzer is silent"),
-        ({"at": "now", "log": {"error": "no space left"}}, "cannot be written: no space left"),
-        ({"at": "now", "log": {}, "behind_bytes": 7}, "7 bytes behind"),
-        ({"at": "now"}, "has read everything"),
+        ({"mono_s": -60.0}, "the analyzer is silent"),
+        ({"mono_s": "now", "log": {"error": "no space left"}}, "cannot be written: no space left"),
+        ({"mono_s": "now", "log": {}, "behind_bytes": 7}, "7 bytes behind"),
+        ({"mono_s": "now"}, "has read everything"),
     ],
 )
 def test_where_a_probe_waits_is_told_from_the_analyzers_last_word(status, said):
-    if status and status["at"] == "now":  # when the test runs, not when it was collected
-        status = {**status, "at": time.time()}
+    if status and status["mono_s"] == "now":  # when the test runs, not when it was collected
+        status = {**status, "mono_s": time.monotonic()}
     assert said in last_seen(status)

@@ -92,9 +92,19 @@ def test_an_old_status_is_silence_not_health(tmp_path):
     config = config_in(tmp_path)
     path = status_file(config.spool.dir)
     write_status(path, {"log": {}})
-    old = json.loads(path.read_text()) | {"at": 1.0}
-    path.write_text(json.dumps(old))
+    said = json.loads(path.read_text())
+    path.write_text(json.dumps(said | {"mono_s": said["mono_s"] - 3600}))
     assert ask(config, "GET", "/readyz")[1]["parts"]["analyzer"] == "silent"
+
+
+def test_a_wall_clock_that_was_set_makes_nobody_silent(tmp_path):
+    config = config_in(tmp_path)
+    path = status_file(config.spool.dir)
+    write_status(path, {"log": {}})
+    said = json.loads(path.read_text())
+    for step_s in (-3600, 3600):
+        path.write_text(json.dumps(said | {"at": said["at"] + step_s}))
+        assert ask(config, "GET", "/readyz")[1]["parts"]["analyzer"] != "silent"
 
 
 def test_metrics_exist_before_anything_happened(tmp_path):

@@ -138,6 +138,35 @@ def test_sigterm_ends_every_part_and_exits_0(supervised):
     assert not (s.state / "pids.json").exists()
 
 
+DRAINS = """
+import pathlib, signal, sys, time
+lives = pathlib.Path({lives!r})
+lives.write_text(lives.read_text() + "x" if lives.exists() else "x")
+codes = {codes!r}
+signal.signal(15, lambda *_: sys.exit(codes[min(len(lives.read_text()), len(codes)) - 1]))
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(
+    ("codes", "lives", "expected"),
+    [((0,), 1, 0), ((1, 0), 2, 0), ((4, 0), 1, 4), ((1, 1, 0), 2, 4)],
+    ids=[
+        "it ends well",
+        "it dies and the next life finishes",
+        "a full disk is no reason for another",
+        "twice is enough",
+    ],
+)
+def test_an_analyzer_that_dies_while_it_drains_gets_one_more_life(supervised, tmp_path, codes, lives, expected):
+    file = tmp_path / "lives"
+    analyzer = [sys.executable, "-c", DRAINS.format(lives=str(file), codes=codes)]
+    one = supervised(commands={"analyzer": analyzer, "control": STAY})
+    one.until(file.exists)
+    assert one.stop() == expected
+    assert len(file.read_text()) == lives
+
+
 @pytest.mark.parametrize("role", ["relay", "analyzer", "control"])
 def test_a_killed_part_comes_back(supervised, role):
     s = supervised()
