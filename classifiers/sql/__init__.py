@@ -19,6 +19,7 @@ from classifiers.sql.statement import parser, read_statement
 __all__ = ["classify_sql", "looks_like_sql", "starts_like_sql"]
 
 
+_CONDITIONAL = re.compile(r"(/\*M?!\d*)(.*?)(\*/)", re.DOTALL)  # MySQL and MariaDB run what stands in such a comment
 _FENCE = re.compile(r"\A\s*```\w*|```\s*\Z")  # models wrap statements in Markdown fences
 
 
@@ -34,6 +35,8 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
     out = Gather(Surface.SQL, at=path, parsers=["sqlglot"])
     parser()
     text = _FENCE.sub(lambda fence: " " * len(fence.group()), text)
+    if dialect_of(engine) in {None, "mysql"}:
+        text = _CONDITIONAL.sub(_opened, text)
     out.start_clock(context.max_ms)
     place = Place(engine if dialect_of(engine) else None, host, database)
     if len(text) > MAX_TEXT:
@@ -45,3 +48,8 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
             break
         read_statement(text[start:end], grammars, Site(place, context, out, (start, end)))
     return out.action()
+
+
+def _opened(comment: re.Match[str]) -> str:
+    """The comment's text without its marks, at the same positions."""
+    return " " * len(comment.group(1)) + comment.group(2) + " " * len(comment.group(3))

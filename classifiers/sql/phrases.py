@@ -7,6 +7,7 @@ parse it is the reading of last resort.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -14,12 +15,16 @@ from typing import Any
 from classifiers.datafile import alternatives, table
 from classifiers.effects import Certainty, Domain, Effect, OpaqueReason, Verb
 from classifiers.sql.place import Place, Site
+from classifiers.sql.split import statements
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, fill_all
 
 MAX_PHRASE = 4000  # characters that a phrase is looked for in
+MAX_DEPTH = 8  # statements inside statements
 _QUOTES = "\"'`[]"
-_COMMENT = re.compile(r"/\*(?!!).*?\*/|--[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"('(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`)|/\*.*?(?:\*/|\Z)|--[^\n]*", re.DOTALL)
+_OWNER = re.compile(r"(?:(?:master|msdb)\.)?(?:dbo|sys)?\.|sys\.|master\.|msdb\.")  # of SQL Server's own procedures
+_FIELD = re.compile(r"\{(\w+)\}")
 _ARGUMENT = re.compile(r"N?'((?:[^']|'')*)'|(\w+)", re.IGNORECASE)
 
 
@@ -28,26 +33,47 @@ class _Phrase:
     starts: re.Pattern[str]
     effects: tuple[str, ...]
     open: OpaqueReason | None
-    inner: bool
     command: bool
     procedure: bool
+    early: bool  # tried before the parser: what the statement wraps is read instead of it
+    parse: tuple[str, ...]  # texts that are statements again, groups of the pattern in braces
 
 
-def read_phrase(text: str, site: Site, certainty: Certainty = Certainty.DEFINITE) -> bool:
-    """Add what the first matching phrase says; False when no phrase matches."""
+Again = Callable[[str, Site], None]  # reads a statement that stands inside another
+
+
+def read_phrase(
+    text: str, site: Site, again: Again, certainty: Certainty = Certainty.DEFINITE, *, early: bool = False
+) -> bool:
+    """Add what the first matching phrase says; False when no phrase matches. ``early``: only phrases that wrap."""
     plain = _plain(text)
     for phrase in _phrases():
-        found = phrase.starts.match(plain)
+        found = phrase.starts.match(plain) if phrase.early or not early else None
         if found is not None:
             _add(phrase, found, site, certainty)
+            _read_inside(phrase, found, site, again)
             return True
     return False
 
 
+def _read_inside(phrase: _Phrase, found: re.Match[str], site: Site, again: Again) -> None:
+    """The statements inside one: a block's, an explained one, a literal that is executed."""
+    if not phrase.parse:
+        return
+    if site.depth >= MAX_DEPTH:
+        site.out.hide(OpaqueReason.DEPTH_CAP, site.span, found.string[:80])
+        return
+    groups = {key: value or "" for key, value in found.groupdict().items()}
+    groups["string"] = groups.get("string", "").replace("''", "'")
+    for line in phrase.parse:
+        inner = _FIELD.sub(lambda field: groups[field.group(1)], line)
+        for start, end in statements(inner):
+            again(inner[start:end], replace(site, depth=site.depth + 1))
+
+
 def run_procedure(name: str, arguments: list[str], site: Site) -> None:
     """EXEC or CALL of a stored procedure: a known one by the table, another is code we have not read."""
-    known = name.lower().strip(_QUOTES).removeprefix("master..").removeprefix("master.dbo.").removeprefix("dbo.")
-    known = known.removeprefix("sys.")
+    known = _OWNER.sub("", re.sub(r"[\"`\[\]]", "", name.lower()))
     if table("sql/functions.yaml")["commands"].get(known):
         run_command(arguments[0] if arguments else "", "cmd", site, (known,))
         return
@@ -76,9 +102,6 @@ def run_command(command: str, shell: str, site: Site, via: tuple[str, ...]) -> N
 
 def _add(phrase: _Phrase, found: re.Match[str], site: Site, certainty: Certainty) -> None:
     groups = {key: value.strip(_QUOTES) for key, value in found.groupdict().items() if value}
-    if phrase.inner:
-        read_phrase(groups.get("inner", ""), site, certainty)
-        return
     for effect in fill_all(phrase.effects, lambda key: _group(groups, key), site.context):
         effect = _named(effect, groups, site.place)  # noqa: PLW2901 - the same effect, its database object named
         site.out.put(replace(_placed(effect, site.place), certainty=certainty), site.span)
@@ -120,9 +143,9 @@ def _nth(arguments: list[str], key: str) -> Given | None:
 
 
 def _plain(text: str) -> str:
-    """The statement without comments; MySQL's ``/*! … */`` is code. One space for many keeps the patterns linear."""
-    text = re.sub(r"/\*!\d*(.*?)\*/", r"\1", text[:MAX_PHRASE], flags=re.DOTALL)
-    return re.sub(r"\s+", " ", _COMMENT.sub(" ", text)).strip()
+    """The statement without comments. One space for many keeps the patterns linear."""
+    bare = _COMMENT.sub(lambda found: found.group(1) or " ", text[:MAX_PHRASE])
+    return re.sub(r"\s+", " ", bare).strip()
 
 
 @cache
@@ -135,7 +158,8 @@ def _phrase(raw: dict[str, Any]) -> _Phrase:
         re.compile(raw["starts"], re.IGNORECASE | re.DOTALL),
         tuple(raw.get("effects", ())),
         OpaqueReason(raw["open"]) if "open" in raw else None,
-        "inner" in raw,
         "command" in raw,
         "procedure" in raw,
+        bool(raw.get("early")),
+        tuple(raw.get("parse", ())),
     )

@@ -42,3 +42,4 @@ class Site:
     context: Context
     out: Gather
     span: tuple[int, int] = (0, 0)
+    depth: int = 0  # statements this one stands inside

@@ -23,6 +23,12 @@ def read_statement(text: str, grammars: tuple[str | None, ...], site: Site) -> N
     if len(text) > MAX_PARSED:
         read_long(text, site)
         return
+
+    def again(inner: str, where: Site) -> None:
+        read_statement(inner, grammars, where)
+
+    if read_phrase(text, site, again, early=True):
+        return
     tree = _parse(text, grammars, site.out)
     try:
         if tree is not None and read_tree(tree, site):
@@ -30,7 +36,7 @@ def read_statement(text: str, grammars: tuple[str | None, ...], site: Site) -> N
     except (AttributeError, TypeError, ValueError, LookupError):
         # the parser recovers from odd characters with a plain value where a node should be
         site.out.hide(OpaqueReason.PARSE_ERROR, site.span, text[:80])
-    if read_phrase(text, site):
+    if read_phrase(text, site, again):
         return
     site.out.hide(OpaqueReason.PARSE_ERROR, site.span, text[:80])
 
@@ -41,7 +47,8 @@ def read_long(text: str, site: Site) -> None:
     is_rows = rows is not None and _CALLED.search(_STRING.sub("", text[rows.end() :])) is None
     if not is_rows:
         site.out.hide(OpaqueReason.SIZE_CAP, site.span, "a statement over the size cap")
-    read_phrase(text[:MAX_PARSED], site, Certainty.DEFINITE if is_rows else Certainty.POSSIBLE)
+    certainty = Certainty.DEFINITE if is_rows else Certainty.POSSIBLE
+    read_phrase(text[:MAX_PARSED], site, lambda _inner, _site: None, certainty)
 
 
 def parser() -> Any:

@@ -5,6 +5,7 @@ In: a sqlglot expression. Out: True when the tree says it all; False hands the s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ _BY_PHRASE = frozenset({
     "Transaction", "Commit", "Rollback", "Kill", "Comment", "Analyze", "LoadData", "Cache", "Uncache", "Refresh",
     "Export",
 })  # fmt: skip
+_EMBEDDED = frozenset({"sqlite", "duckdb", None})
 _ADDING = frozenset({"ColumnDef", "AddConstraint", "AlterRename"})
 
 
@@ -50,7 +52,8 @@ def read_tree(tree: Any, site: Site) -> bool:
         return False
     before = len(site.out.effects)
     for node in tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.TruncateTable):
-        reader.write(node)
+        if not isinstance(node.parent, exp.When | exp.Alter):  # these say what their MERGE or ALTER does
+            reader.write(node)
     for node in tree.find_all(exp.Into):
         reader.made(node)
     wrote = len(site.out.effects) > before
@@ -66,6 +69,7 @@ class _Reader:
     def __init__(self, exp: Any, site: Site) -> None:
         self.exp, self.span, self.place, self.context, self.out = exp, site.span, site.place, site.context, site.out
         self.written: set[int] = set()  # id() of Table nodes that are the object of a write
+        self.changed: set[str] = set()  # targets of the writes: looking where to change is no reading of its own
 
     def add(self, verb: Verb, target: str, **more: Any) -> None:
         self.out.add(Domain.DATABASE, verb, target, span=self.span, where=self.place.where, **more)
@@ -74,9 +78,10 @@ class _Reader:
         """One INSERT, UPDATE, DELETE, MERGE or TRUNCATE, wherever in the statement it stands."""
         exp = self.exp
         targets = self.targets_of(node)
+        self.changed.update(targets)
         for target in targets or [self.place.target()]:
             if isinstance(node, exp.Insert):
-                upsert = node.args.get("conflict") or node.args.get("overwrite") or node.args.get("alternative")
+                upsert = self.replaces(node)
                 self.add(Verb.MODIFY if upsert else Verb.CREATE, target, destructive=None if upsert else False)
             elif isinstance(node, exp.Update):
                 bounded = self.is_bounded(node)
@@ -90,6 +95,13 @@ class _Reader:
                 erases = any(str(w.args.get("then")).upper().startswith("DELETE") for w in node.find_all(exp.When))
                 self.add(Verb.MODIFY, target, destructive=True if erases else None, breadth=Breadth.MANY)
 
+    def replaces(self, node: Any) -> bool:
+        """An INSERT that may change rows that are there; one that leaves them alone (DO NOTHING, IGNORE) does not."""
+        conflict = node.args.get("conflict")
+        nothing = conflict is not None and "NOTHING" in str(conflict.args.get("action")).upper()
+        alternative = str(node.args.get("alternative") or "IGNORE").upper()
+        return (conflict is not None and not nothing) or bool(node.args.get("overwrite")) or alternative != "IGNORE"
+
     def made(self, node: Any) -> None:
         """SELECT … INTO new_table."""
         for target in self.targets_of(node):
@@ -98,7 +110,9 @@ class _Reader:
     def targets_of(self, node: Any) -> list[str]:
         exp = self.exp
         truncates = isinstance(node, exp.TruncateTable)
-        tables = list(node.expressions) if truncates else [node.this, *(node.args.get("tables") or ())]
+        tables = list(node.expressions) if truncates else [node.this]
+        if isinstance(node, exp.Delete) and node.args.get("tables"):
+            tables = self.deleted_of(node)
         out = []
         for table in tables:
             inner = table.find(exp.Table) if isinstance(table, exp.Expression) else None
@@ -106,6 +120,17 @@ class _Reader:
                 self.written.add(id(inner))
                 out.append(self.table(inner))
         return list(dict.fromkeys(out))
+
+    def deleted_of(self, node: Any) -> list[Any]:
+        """MySQL's ``DELETE a, b FROM t a JOIN u b``: the tables behind the names, which the others are only read for."""
+        named = node.args["tables"]
+        self.written.update(id(name) for name in named)
+        behind = {t.alias_or_name: t for part in (node.this, node.args.get("using")) for t in self.tables_in(part)}
+        return [behind.get(name.name, node.this) for name in named]
+
+    def tables_in(self, part: Any) -> list[Any]:
+        nodes = part if isinstance(part, list) else [part]
+        return [t for n in nodes if isinstance(n, self.exp.Expression) for t in n.find_all(self.exp.Table)]
 
     def is_bounded(self, node: Any) -> bool:
         """A WHERE that can be false, or a LIMIT: ``WHERE 1=1`` is no bound."""
@@ -132,15 +157,26 @@ class _Reader:
                 self.written.add(id(inner))
             if isinstance(tree, exp.Create):
                 replaces = bool(tree.args.get("replace"))
+                self.cloned(tree)
                 self.add(Verb.MODIFY if replaces else Verb.CREATE, target, destructive=None if replaces else False)
             elif isinstance(tree, exp.Drop):
                 self.add(Verb.DELETE, target, breadth=Breadth.ALL if kind in {"DATABASE", "SCHEMA"} else Breadth.ONE)
             else:
                 actions = tree.args.get("actions") or ()
-                erases = any(type(a).__name__ in {"Drop", "DropPartition", "Delete"} for a in actions)
+                if actions and type(actions[0]).__name__ == "Delete":  # ClickHouse's ALTER … DELETE WHERE
+                    self.add(Verb.DELETE, target, breadth=Breadth.MANY)
+                    continue
+                erases = any(type(a).__name__ in {"Drop", "DropPartition"} for a in actions)
                 adds = bool(actions) and all(type(a).__name__ in _ADDING for a in actions)
                 self.add(Verb.MODIFY, target, destructive=True if erases else False if adds else None)
         return bool(names)
+
+    def cloned(self, tree: Any) -> None:
+        """CREATE TABLE … CLONE | LIKE other: the other is read."""
+        clone = tree.args.get("clone")
+        for table in self.tables_in(clone):
+            self.written.add(id(table))
+            self.add(Verb.READ, self.table(table))
 
     def defined(self, table: Any, kind: str) -> str:
         if table is None:
@@ -155,14 +191,15 @@ class _Reader:
         found = False
         for table in tree.find_all(self.exp.Table):
             name = table.name
+            found = found or isinstance(table.this, self.exp.Func)  # a function in FROM: what it reads is told by it
             if id(table) in self.written or not name or (name.lower() in ctes and not table.args.get("db")):
                 continue
             if isinstance(table.this, self.exp.Literal) or "/" in name or name.endswith((".csv", ".parquet", ".json")):
                 self.put_lines(["read filesystem:{path:0} read_only"], [name])
-            else:
+            elif self.table(table) not in self.changed:
                 self.add(Verb.READ, self.table(table))
             found = True
-        if not found and not wrote and tree.find(self.exp.Select) is not None:
+        if not found and not wrote and tree.find(self.exp.Select, self.exp.Values) is not None:
             self.add(Verb.READ, self.place.target())
 
     def calls(self, tree: Any) -> None:
@@ -171,7 +208,7 @@ class _Reader:
         for name, arguments in self.functions(tree):
             lines = known.get(name) or known.get(name.rpartition(".")[2])
             if lines is not None:
-                self.put_lines(lines, arguments)
+                self.put_lines(lines, [_host_in(a) if name.startswith("dblink") else a for a in arguments])
 
     def functions(self, tree: Any) -> Iterator[tuple[str, list[str | None]]]:
         for call in tree.find_all(self.exp.Func):
@@ -189,7 +226,9 @@ class _Reader:
             index = int(key)
             return Given(arguments[index], "?") if index < len(arguments) else None
 
-        for effect in fill_all(lines, lookup, self.context):
+        # a server resolves a relative path in its own folder; an embedded engine in the caller's
+        context = self.context if self.place.engine in _EMBEDDED else replace(self.context, cwd=None)
+        for effect in fill_all(lines, lookup, context):
             database = effect.domain is Domain.DATABASE and effect.target is None
             target = self.place.target() if database else effect.target
             self.out.put(replace(effect, where=self.place.where, target=target), self.span)
@@ -203,3 +242,9 @@ class _Reader:
 
     def table(self, table: Any) -> str:
         return self.place.table(*[p.name for p in table.parts])
+
+
+def _host_in(text: str | None) -> str | None:
+    """The host of a libpq connection string (``host=db1 dbname=x`` or a URL)."""
+    named = re.search(r"\bhost(?:addr)?\s*=\s*'?([\w.-]+)", text or "")
+    return named.group(1) if named else text

@@ -23,7 +23,8 @@ CASES = [
     ("alter table a drop column x", "postgres", ["modify database:db:postgres:*/*/a destructive"]),
     ("alter table a add column x int", "postgres", ["modify database:db:postgres:*/*/a"]),
     ("insert into shop.a values (1)", "mysql", ["create database:db:mysql:*/shop/a reversible"]),
-    ("insert into a values (1) on conflict do nothing", "postgres", ["modify database:db:postgres:*/*/a maybe_destructive"]),
+    ("insert into a values (1) on conflict do nothing", "postgres", ["create database:db:postgres:*/*/a reversible"]),
+    ("insert into a values (1) on conflict (id) do update set b = 2", "postgres", ["modify database:db:postgres:*/*/a maybe_destructive"]),
     ("with gone as (delete from a returning *) select * from gone", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
     ("explain analyze delete from a", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
     ("explain delete from a", "postgres", ["read database:db:postgres:*/* read_only"]),
@@ -36,7 +37,7 @@ CASES = [
     ("pragma table_info(a)", "sqlite", []),
     ("pragma writable_schema = 1", "sqlite", ["modify database:db:sqlite:*/*"]),
     ("begin; commit", None, []),
-    ("select * from a into outfile '/tmp/a.csv'", "mysql", ["read database:db:mysql:*/* read_only", "create filesystem:/tmp/a.csv reversible path_scope=temp"]),
+    ("select * from a into outfile '/tmp/a.csv'", "mysql", ["create filesystem:/tmp/a.csv reversible path_scope=temp", "read database:db:mysql:*/*/a read_only"]),
     ("load data infile '/tmp/a.csv' into table a", "mysql", ["read filesystem:/tmp/a.csv read_only path_scope=temp", "create database:db:mysql:*/*/a reversible"]),
 ]  # fmt: skip
 
