@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
 from urllib.parse import SplitResult, unquote, urlsplit
 
 _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*://")
@@ -22,6 +23,7 @@ class Address:
     path: str  # decoded, starts with /
     query: str = ""
     user: str = ""
+    segments: str = ""  # the path decoded except for ``%2F``: a slash inside one segment
 
     @property
     def name(self) -> str:
@@ -48,10 +50,13 @@ def _from_parts(parts: SplitResult, port: int | None) -> Address | None:
     name = (parts.hostname or "").lower().rstrip(".")
     if not name or _UNRESOLVED.search(name):
         return None
-    name = f"[{name}]" if ":" in name else dotted(name)
+    name = _six(name) if ":" in name else dotted(name)
     if port is not None and port != _DEFAULT_PORTS.get(parts.scheme):
         name = f"{name}:{port}"
-    return Address(parts.scheme or "http", name, unquote(parts.path) or "/", parts.query, parts.username or "")
+    segments = unquote(re.sub("%2[fF]", "%252F", parts.path)) or "/"
+    return Address(
+        parts.scheme or "http", name, unquote(parts.path) or "/", parts.query, parts.username or "", segments
+    )
 
 
 def host_of(text: str) -> str | None:
@@ -74,6 +79,16 @@ def dotted(name: str) -> str:
         return name
     value = sum((n or 0) << (8 * (3 - i)) for i, n in enumerate(numbers[:-1])) + (numbers[-1] or 0)
     return ".".join(str(value >> shift & 255) for shift in (24, 16, 8, 0))
+
+
+def _six(name: str) -> str:
+    """An IPv6 address in brackets; one that only carries an IPv4 address (``::ffff:a.b.c.d``) is that address."""
+    try:
+        mapped = ip_address(name.partition("%")[0])
+    except ValueError:
+        return f"[{name}]"
+    inner = mapped.ipv4_mapped if isinstance(mapped, IPv6Address) else None
+    return str(inner) if inner is not None else f"[{mapped.compressed}]"
 
 
 def _number(text: str) -> int | None:

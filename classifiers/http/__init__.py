@@ -7,6 +7,7 @@ A well-known API's table (``apis/*.yaml``) gives the domain's effect; else reads
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,8 @@ from classifiers.paths import located
 __all__ = ["classify_http", "request_effects"]
 
 # Deletion is what the method means; replacing or patching may lose what was there (RFC 9110 §9.3, RFC 5789).
-_DESTRUCTIVE: dict[str, bool | None] = {"DELETE": True, "PUT": None, "PATCH": None}
+# MOVE and COPY replace what stands at the destination (RFC 4918 §9.8, §9.9).
+_DESTRUCTIVE: dict[str, bool | None] = {"DELETE": True, "PUT": None, "PATCH": None, "MOVE": None, "COPY": None}
 READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY"})
 
 
@@ -55,31 +57,38 @@ def request_effects(method: str, url: str, body: Any = None, context: Context = 
     if is_metadata(where):
         return [_metadata(where)]
     told = api_effects(verb, where, body)
-    if (
-        told
-        and _destructive(verb, url, body) is True
-        and verb == "POST"
-        and all(e.destructive is not True for e in told)
-    ):
+    writes = told and told[0].action not in {Verb.READ, Verb.RECEIVE}
+    if writes and verb == "POST" and told[0].destructive is False and _destructive(verb, url, body) is True:
         told = [replace(told[0], destructive=True), *told[1:]]
     return told or [_plain(verb, where, url, body)]
 
 
 _DELETES = re.compile(r"/(?:do_?)?(?:delete|destroy|purge|remove|drop|truncate|wipe)\w*/?\Z", re.IGNORECASE)
-_MUTATION = re.compile(r"mutation\b[^}]*\b(?:delete|remove|destroy|purge)", re.IGNORECASE)
+_MUTATES = re.compile(r"\bmutation\b", re.IGNORECASE)
+_MUTATION = re.compile(r"\bmutation\b.*?\b\w*(?:delete|remove|destroy|purge)\w*\s*[({]", re.IGNORECASE | re.DOTALL)
 
 
 def _destructive(method: str, url: str, body: Any) -> bool | None:
     """What the method means, and for a POST what its path or GraphQL mutation says it deletes."""
     if method == "POST" and _DELETES.search(url.partition("?")[0]):
         return True
-    if method == "POST" and isinstance(body, str) and _MUTATION.search(body[:20_000]):
-        return True
+    query = graphql(method, url, body)
+    if query and _MUTATES.search(query):
+        return True if _MUTATION.search(query) else None
     return _DESTRUCTIVE.get(method, False)
 
 
+def graphql(method: str, url: str, body: Any) -> str:
+    """The operation text of a GraphQL request; empty when it is none."""
+    path = url.partition("?")[0].rstrip("/").lower()
+    text = body.get("query") if isinstance(body, Mapping) else body
+    is_query = path.endswith(("/graphql", "/gql")) and method == "POST" and isinstance(text, str)
+    return text[:20_000] if is_query and isinstance(text, str) else ""
+
+
 def _plain(method: str, where: Address | None, url: str, body: Any = None) -> Effect:
-    reads = method in READS
+    query = graphql(method, url, body)
+    reads = method in READS or (bool(query) and not _MUTATES.search(query))
     return Effect(
         Domain.NETWORK,
         Verb.RECEIVE if reads else Verb.SEND,

@@ -1,7 +1,8 @@
 """Well-known web APIs: method, host and path in, the domain's effects out (none: not a known API).
 
 The tables are ``http/apis/*.yaml``: hosts, then rules tried in order, each a method set and a path pattern whose
-``{name}`` segments fill the holes of the effect line. ``*`` is any one segment, ``**`` the rest.
+``{name}`` segments fill the holes of the effect line (``{name**}``: the rest), and so do the query's parameters.
+``*`` is any one segment, ``**`` the rest, ``(a|b)`` one of these.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import parse_qs
 
 from classifiers.address import Address
 from classifiers.context import NOWHERE
@@ -46,9 +48,10 @@ def api_effects(method: str, where: Address, body: Any = None) -> list[Effect]:
         if host is None:
             continue
         for rule in api.rules:
-            found = rule.path.fullmatch(where.path.rstrip("/") or "/")
+            found = rule.path.fullmatch((where.segments or where.path).rstrip("/") or "/")
             if found is not None and method in rule.methods and _body_matches(rule, body, where.query):
-                groups = {**host.groupdict(), **found.groupdict(), "host": where.host}
+                named = {k: v[0] for k, v in parse_qs(where.query[:2000]).items() if k.isidentifier()}
+                groups = {**named, **host.groupdict(), **found.groupdict(), "host": where.host}
                 return fill_all(rule.effects, lambda key, groups=groups: _group(groups, key), NOWHERE)  # type: ignore[misc]
     return []
 
@@ -63,7 +66,7 @@ def _body_matches(rule: _Rule, body: Any, query: str) -> bool:
 
 def _group(groups: Mapping[str, str | None], key: str) -> Given | None:
     value = groups.get(key)
-    return None if not value else Given(value, value)
+    return None if not value else Given(value.replace("%2F", "/"), value)
 
 
 @cache
@@ -101,5 +104,7 @@ def _host(pattern: str) -> str:
 
 
 def _path(pattern: str) -> str:
-    out = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(pattern))
+    out = re.sub(r"\\\{(\w+)\\\*\\\*\\\}", r"(?P<\1>.+)", re.escape(pattern))
+    out = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", out)
+    out = out.replace(r"\(", "(?:").replace(r"\)", ")").replace(r"\|", "|")  # ``(a|b)``: one of these
     return out.replace(r"/\*\*", "(?:/.*)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]+")

@@ -11,7 +11,7 @@ import re
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, OpaqueReason, Surface
 from classifiers.gather import Gather
-from classifiers.sql.dialect import dialect_of, dialects
+from classifiers.sql.dialect import dialect_of, dialects, engine_of
 from classifiers.sql.place import Place, Site
 from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, starts_like_sql, statements
 from classifiers.sql.statement import parser, read_statement
@@ -38,7 +38,7 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
     if dialect_of(engine) in {None, "mysql"}:
         text = _CONDITIONAL.sub(_opened, text)
     out.start_clock(context.max_ms)
-    place = Place(engine if dialect_of(engine) else None, host, database)
+    place = Place(engine_of(engine), host, database)
     if len(text) > MAX_TEXT:
         out.hide(OpaqueReason.SIZE_CAP, (MAX_TEXT, len(text)), "SQL text over the size cap")
     grammars = dialects(text[:4096], engine)

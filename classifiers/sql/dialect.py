@@ -43,6 +43,18 @@ def dialect_of(engine: str | None) -> str | None:
     return _ENGINES.get((engine or "").lower())
 
 
+_HOSTED = {
+    "supabase": "postgres", "neon": "postgres", "pg": "postgres", "psql": "postgres", "postgresql": "postgres",
+    "planetscale": "mysql", "turso": "sqlite", "d1": "sqlite", "motherduck": "duckdb", "bq": "bigquery",
+}  # fmt: skip
+
+
+def engine_of(name: str | None) -> str | None:
+    """The engine as targets name it; None when nobody knows it."""
+    plain = (name or "").lower()
+    return _HOSTED.get(plain, plain) if dialect_of(plain) else None
+
+
 def dialects(text: str, engine: str | None) -> tuple[str | None, ...]:
     """At most three, best first; None is sqlglot's generic grammar."""
     own = dialect_of(engine)

@@ -122,7 +122,7 @@ class _Reader:
         return list(dict.fromkeys(out))
 
     def deleted_of(self, node: Any) -> list[Any]:
-        """MySQL's ``DELETE a, b FROM t a JOIN u b``: the tables behind the names, which the others are only read for."""
+        """MySQL's ``DELETE a, b FROM t a JOIN u b``: the tables behind the names; the others are only read."""
         named = node.args["tables"]
         self.written.update(id(name) for name in named)
         behind = {t.alias_or_name: t for part in (node.this, node.args.get("using")) for t in self.tables_in(part)}

@@ -85,7 +85,11 @@ def _upload(out: Gather, values: Mapping[str, Any], parts: CallParts, context: C
 
 def _computer(out: Gather, values: Mapping[str, Any], parts: CallParts, context: Context) -> None:
     given = values.get("actions")
-    steps = given if isinstance(given, list) else given.get("actions") if isinstance(given, Mapping) else None
+    inner = given.get("action") if isinstance(given, Mapping) else None
+    nested = [inner] if isinstance(inner, Mapping) else None
+    steps = (
+        given if isinstance(given, list) else (given.get("actions") or nested) if isinstance(given, Mapping) else None
+    )
     for step in steps if isinstance(steps, list) else [values]:
         word = str((step.get("action") or step.get("type") or "") if isinstance(step, Mapping) else step).lower()
         if word in _GOING and isinstance(step, Mapping):

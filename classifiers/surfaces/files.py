@@ -6,6 +6,7 @@ A whole-file write may replace what was there (destructive null); an edit and an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +40,7 @@ _RULES = {
     "edit": _Rule(Verb.MODIFY),
     "create": _Rule(Verb.CREATE),
     "mkdir": _Rule(Verb.CREATE),
+    "revert": _Rule(Verb.MODIFY, destructive=True, reversibility=Reversibility.IRREVERSIBLE),
     "delete": _Rule(Verb.DELETE, destructive=True, reversibility=Reversibility.IRREVERSIBLE),
     "delete_recursive": _Rule(Verb.DELETE, True, Reversibility.IRREVERSIBLE, Breadth.RECURSIVE),
     "move": _Rule(Verb.MODIFY),
@@ -59,8 +61,7 @@ class FilesSurface:
         out = Gather(Surface.FILES, at=call_parts.path_of("path"))
         if operation == "patch" or (not operation and "patch" in call_parts.values):
             return _patch(call_parts, context, out)
-        if operation == "write_or_append":
-            operation = "append" if call_parts.values.get("append") is True else "write"
+        operation = _meant(operation, call_parts.values)
         if operation in {"copy", "move"}:
             return _two_paths(operation, call_parts, context, out)
         if not operation and "content" in call_parts.values:
@@ -73,6 +74,15 @@ class FilesSurface:
         for one in paths:
             _add(operation, one, call_parts.path_of("path"), context, out)
         return out.action()
+
+
+def _meant(operation: str, values: Mapping[str, Any]) -> str:
+    """What the call's own switches make of the operation: append, overwrite, dry run."""
+    if operation == "write_or_append":
+        return "append" if values.get("append") in {True, "append", "a"} else "write"
+    if operation == "edit" and values.get("mode") in {"overwrite", "create", "write"}:
+        return "write"
+    return "read" if operation == "edit" and values.get("dry_run") is True else operation
 
 
 def _add(operation: str, path: Any, at: str, context: Context, out: Gather) -> None:
@@ -128,6 +138,7 @@ def _patch(parts: CallParts, context: Context, out: Gather) -> Action | None:
     if not found and isinstance(path, str):
         _add("edit", path, parts.path_of("path"), context, out)
     elif not found:
+        out.add(Domain.UNKNOWN, Verb.UNKNOWN, destructive=None)
         out.hide(OpaqueReason.PARSE_ERROR, (0, min(len(text), 200)), "no file is named in this patch")
     return out.action()
 

@@ -1,8 +1,12 @@
-"""The http surface: role ``url`` with ``method`` and ``body``; ``urls_in`` is text that holds URLs to fetch."""
+"""The http surface: role ``url`` (below ``base``) with ``method``, ``headers`` and ``body``.
+
+``urls_in`` is text that holds URLs to fetch.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from classifiers.context import Context
 from classifiers.effects import Action, Surface
@@ -10,6 +14,7 @@ from classifiers.gather import Gather
 from classifiers.http import classify_http
 from classifiers.surface import CallParts
 
+_OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")  # the server obeys these, not the method
 _URL = re.compile(r"https?://[^\s<>\"'`\])]+")
 
 
@@ -20,9 +25,13 @@ class HttpSurface:
         values = call_parts.values
         url, text = values.get("url"), values.get("urls_in")
         if isinstance(url, str) and url:
+            body, headers = values.get("body"), _headers(values.get("headers"))
             method = values.get("method")
-            verb = method if isinstance(method, str) and method else _implied(values.get("body"))
-            return classify_http(verb, url, values.get("body"), context, call_parts.path_of("url"))
+            verb = method if isinstance(method, str) and method else _implied(body)
+            verb = next((headers[name] for name in _OVERRIDES if headers.get(name)), verb)
+            if "x-amz-target" in headers:
+                body = f"Action={headers['x-amz-target'].rpartition('.')[2]}&{body}"
+            return classify_http(verb, _joined(values.get("base"), url), body, context, call_parts.path_of("url"))
         if isinstance(text, str):
             out = Gather(Surface.HTTP)
             for found in list(_URL.finditer(text))[:50]:
@@ -31,6 +40,22 @@ class HttpSurface:
                 out.absorb(action, span=found.span())
             return out.action() if out.effects else None
         return None
+
+
+def _headers(given: object) -> dict[str, str]:
+    """Header names in lower case; a mapping, or a list of ``Name: value`` lines."""
+    if isinstance(given, Mapping):
+        return {str(k).lower(): v for k, v in list(given.items())[:100] if isinstance(v, str)}
+    lines = given.splitlines() if isinstance(given, str) else given if isinstance(given, list) else []
+    pairs = [line.partition(":") for line in lines[:100] if isinstance(line, str)]
+    return {name.strip().lower(): value.strip() for name, _colon, value in pairs}
+
+
+def _joined(base: object, url: str) -> str:
+    """A path below a base address, as clients join them."""
+    if isinstance(base, str) and base and "://" not in url:
+        return f"{base.rstrip('/')}/{url.lstrip('/')}"
+    return url
 
 
 def _implied(body: object) -> str:

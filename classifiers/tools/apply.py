@@ -92,7 +92,7 @@ def _unwrap(entry: Entry, arguments: Any, caller: Caller) -> Action:
         out.surface = action.surface if len(calls) == 1 else Surface.UNKNOWN
     if len(calls) > MAX_WRAPPED:
         out.hide(OpaqueReason.SIZE_CAP, text=f"more than {MAX_WRAPPED} wrapped calls")
-    if not calls:
+    if not calls and find(arguments, spec.get("list", ".").split("|")) is None:
         return unread("the wrapper holds no calls")
     return out.action()
 
@@ -130,18 +130,28 @@ def _renamed(evidence: Evidence | None, old: str, new: str) -> Evidence | None:
 
 
 def _effects(entry: Entry, lines: tuple[str, ...], arguments: Any, caller: Caller) -> Action:
-    root = caller.root
-    out = Gather(_label(entry.surface), at=root)
+    out = Gather(_label(entry.surface), at=caller.root)
+    _add_lines(out, lines, arguments, caller)
+    if entry.open is not None:
+        out.hide(entry.open, text="what this tool does is not in its arguments")
+    return out.action()
 
+
+def _lookup(arguments: Any, caller: Caller) -> Callable[[str], Given | None]:
     def lookup(key: str) -> Given | None:
         if key == SERVER:
             return Given(plain_server(caller.server) or "*")
-        found = find(arguments, key.split("|"), root)
+        found = find(arguments, key.split("|"), caller.root)
         if found is None:
             return None
         text = found.value if isinstance(found.value, str) else str(found.value) if _is_plain(found.value) else None
         return Given(text, str(found.value)[:200])
 
+    return lookup
+
+
+def _add_lines(out: Gather, lines: tuple[str, ...], arguments: Any, caller: Caller) -> None:
+    root, lookup = caller.root, _lookup(arguments, caller)
     for line in lines:
         holes = template(line).holes
         named = next((hole for hole in holes if hole.key != SERVER), None)
@@ -149,9 +159,6 @@ def _effects(entry: Entry, lines: tuple[str, ...], arguments: Any, caller: Calle
         span = (0, len(found.value)) if found is not None and isinstance(found.value, str) else (0, 0)
         for effect in fill_all([line], lookup, caller.context):
             out.put(replace(effect, evidence=Evidence(found.path if found is not None else root, *span)))
-    if entry.open is not None:
-        out.hide(entry.open, text="what this tool does is not in its arguments")
-    return out.action()
 
 
 def _is_plain(value: Any) -> bool:
@@ -176,12 +183,21 @@ def _surface(entry: Entry, arguments: Any, caller: Caller) -> Action:
     action = None if reader is None else reader.classify(CallParts(surface, values, paths, tool), context)
     if action is None:
         return unread(f"the arguments of {tool} do not say what the {surface} surface needs", tool, _label(surface))
-    if entry.open is not None:
-        out = Gather(action.surface)
-        out.absorb(action)
-        out.hide(entry.open, text="what this tool does is not all in its arguments")
-        return out.action()
+    if entry.also or entry.open is not None:
+        return _beside(entry, action, arguments, caller)
     return action
+
+
+def _beside(entry: Entry, action: Action, arguments: Any, caller: Caller) -> Action:
+    """The surface's action with the entry's own effects before it, and what stays unread."""
+    out = Gather(action.surface, parsers=list(action.parsers))
+    _add_lines(out, entry.also, arguments, caller)
+    place = next((e.target for e in out.effects if e.target), None)
+    moved = (replace(e, where=place) if place is not None and e.where == "local" else e for e in action.effects)
+    out.absorb(replace(action, effects=tuple(moved)))
+    if entry.open is not None:
+        out.hide(entry.open, text="what this tool does is not all in its arguments")
+    return out.action()
 
 
 def _label(surface: str) -> Surface:

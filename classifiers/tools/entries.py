@@ -33,10 +33,14 @@ def knows_server(server: str) -> bool:
 
 
 def of_server(server: str, tool: str) -> Entry | None:
-    """A tool of a known server; a file may describe families of names with ``*``, tried after the exact ones."""
+    """A tool of a known server; a file may describe families of names with ``*``, tried after the exact ones.
+
+    ``createPage`` is ``create_page`` too.
+    """
     tools = _index().by_server.get(plain_server(server), {})
-    plain = _plain_tool(tool)
-    return tools.get(plain) or next((e for n, e in tools.items() if "*" in n and fnmatchcase(plain, n)), None)
+    names = dict.fromkeys((_plain_tool(tool), _plain_tool(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", tool))))
+    exact = next((tools[name] for name in names if name in tools), None)
+    return exact or next((e for name in names for n, e in tools.items() if "*" in n and fnmatchcase(name, n)), None)
 
 
 def servers_with(tool: str) -> tuple[Entry, ...]:
@@ -60,10 +64,11 @@ def _plain_tool(tool: str) -> str:
 def _index() -> _Index:
     by_name: dict[str, list[Entry]] = defaultdict(list)
     by_server: dict[str, dict[str, Entry]] = {}
-    for stem, values in tables("tools"):
+    for stem, values in sorted(tables("tools"), key=lambda file: len(file[1].get("server", ()))):
         entries = read_entries(values["tools"], f"tools/{stem}.yaml")
-        for server in values.get("server", ()):
-            by_server.setdefault(server, {}).update({_plain_tool(n): e for n, e in entries.items()})
+        for server in values.get("server", ()):  # a file about few servers comes before one about many
+            known = by_server.setdefault(server, {})
+            known.update({_plain_tool(n): e for n, e in entries.items() if _plain_tool(n) not in known})
         if "server" not in values or values.get("distinctive"):
             for name, entry in entries.items():
                 by_name[name].append(entry)

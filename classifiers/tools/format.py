@@ -7,7 +7,8 @@ An entry has either ``surface`` with ``roles`` (role: argument names, ``a|b`` tr
 object) and ``fixed`` (role: constant), or ``effects`` (notation with holes over arguments), or ``wraps``, or
 ``pick`` (an argument) with ``cases`` (its value: a nested entry). ``each`` names a list argument whose members are read
 one by one as ``item``. ``needs`` lists arguments without which the entry does not apply.
-``open`` is an opaque reason: what the tool does is not in its arguments.
+``open`` is an opaque reason: what the tool does is not in its arguments. ``also`` are effects beside those of the
+surface, and what the first of them names is where the rest happens (a container a command is run in).
 """
 
 from __future__ import annotations
@@ -36,10 +37,13 @@ class Entry:
     each: tuple[str, ...] = ()
     wraps: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     origin: str = ""  # file and tool name, for why-notes
 
 
-_KEYS = frozenset({"surface", "roles", "fixed", "effects", "open", "pick", "cases", "each", "wraps", "needs", "note"})
+_KEYS = frozenset(
+    {"surface", "roles", "fixed", "effects", "open", "pick", "cases", "each", "wraps", "needs", "also", "note"}
+)
 _SURFACES = frozenset({s.value for s in Surface} | {"terminal"})
 _WRAPS = frozenset({"list", "name", "arguments", "server"})
 
@@ -78,6 +82,7 @@ def read_entry(raw: Any, origin: str) -> Entry:
         each=_names(raw.get("each", ""), f"{origin}: each"),
         wraps=_wraps(_map(raw, "wraps", origin), origin),
         needs=_names(raw.get("needs", ""), f"{origin}: needs"),
+        also=_effects(raw.get("also"), origin) or (),
         origin=origin,
     )
 

@@ -16,7 +16,13 @@ from classifiers.tools.format import Entry, read_entry
 
 _COMMAND = "command|cmd|shell_command|bash_command|command_line|argv"
 _LANGUAGE = "language|lang|runtime"
-_BODY = "body|data|json|payload"
+_URL = "url|uri|endpoint|request.url"
+_BASE = "base_url|host|server"
+_REQUEST = {
+    "method": "method|http_method|verb|options.method|request.method",
+    "body": "body|data|json|payload|request_body|options.body|request.body",
+    "headers": "headers|options.headers|request.headers",
+}
 _PATH = "path|file_path|absolute_path|filename|file|target_file|relative_path"
 _CWD = "cwd|workdir|working_directory|dir_path|directory"
 _LANGUAGES = re.compile(
@@ -50,7 +56,11 @@ _SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "url": (
         "argument url",
-        {"surface": "http", "roles": {"url": "url|uri|endpoint", "method": "method|http_method", "body": _BODY}},
+        {"surface": "http", "roles": {**_REQUEST, "url": _URL}},
+    ),
+    "base": (
+        "arguments base_url and path",
+        {"surface": "http", "roles": {**_REQUEST, "base": _BASE, "url": "path|endpoint|route"}},
     ),
     "edit": (
         "arguments path and old_string",
@@ -120,7 +130,14 @@ def _is_sql(arguments: Any, _tool: str) -> bool:
 
 
 def _is_url(arguments: Any, _tool: str) -> bool:
-    text = _text(arguments, "url|uri|endpoint")
+    return _is_address(_text(arguments, _URL))
+
+
+def _is_base(arguments: Any, _tool: str) -> bool:
+    return _is_address(_text(arguments, _BASE)) and _text(arguments, "path|endpoint|route") is not None
+
+
+def _is_address(text: str | None) -> bool:
     return text is not None and re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", text) is not None
 
 
@@ -140,6 +157,7 @@ _TESTS: dict[str, Callable[[Any, str], bool]] = {
     "sql": _is_sql,
     "patch": _is_patch,
     "url": _is_url,
+    "base": _is_base,
     "edit": lambda arguments, _tool: _has(arguments, _EDITS),
     "write": lambda arguments, _tool: _has(arguments, _CONTENTS),
 }
