@@ -1,0 +1,159 @@
+"""aws: which option names the resource an operation works on, and what else its words name. A reading in, changed.
+
+An operation is a verb and a noun (``delete-db-instance``), and the option that names the resource is called after the
+noun (``--db-instance-identifier``). Values that start with ``file://`` are read; SQL given in an option is a payload.
+Source: AWS CLI v2 user guide, "Parameter values", "AWS CLI skeletons", "Streaming operations".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
+from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.words import Word
+
+Given = Mapping[str, list[Word]]
+
+# Services whose description names the resource itself.
+_OWN_NAMES = frozenset({"s3", "configure", "sso", "sts", "login", "logout", "ecr", "eks", "help", "history"})
+_ENDINGS = ("-name", "-identifier", "-id", "-arn", "", "-names", "-identifiers", "-ids", "-arns", "s", "-url")
+_ANY = ("id", "ids", "identifier", "resource-arn", "resource-id", "resource-name", "resource-ids")
+_NAMES = re.compile(r"[a-z0-9-]+-(?:names?|identifiers?|ids?|arns?|url)")
+_PLAIN = re.compile(r"[^={}\[\]]+")  # a name, and not a structure or a file that holds one
+_NO_RESOURCE = re.compile(r"(?:client|role|kms|profile|owner|snapshot-owner|account|ca|next|session)[-a-z]*")
+_FILE = re.compile(r"(?:^|=)fileb?://([^,\s]+)")
+_SQL = {
+    ("athena", "start-query-execution"): ("query-string", "athena"),
+    ("rds-data", "execute-statement"): ("sql", "generic"),
+    ("redshift-data", "execute-statement"): ("sql", "redshift"),
+    ("timestream-query", "query"): ("query-string", "generic"),
+    ("dynamodb", "execute-statement"): ("statement", "generic"),
+}
+# Operations that write the body of the answer to the file their last word names.
+_OUT_FILE = frozenset({
+    "apigateway get-export", "apigateway get-sdk", "appconfig get-configuration", "cloudfront get-function",
+    "appconfigdata get-latest-configuration", "bedrock-runtime invoke-model", "codeartifact get-package-version-asset",
+    "ebs get-snapshot-block", "glacier get-job-output", "iot-data get-thing-shadow", "iot-data update-thing-shadow",
+    "kinesis-video-media get-media", "mediastore-data get-object", "polly synthesize-speech",
+    "s3api get-object-torrent",
+    "s3api select-object-content", "sagemaker-runtime invoke-endpoint", "schemas get-code-binding-source",
+})  # fmt: skip
+
+
+def read_aws(reading: Reading, name: Word, words: Sequence[Word]) -> None:
+    """Put the resource's name in the targets; tell of files read and written, and of SQL."""
+    subs = [s.text for s in reading.parsed.subs]
+    if words and (words[-1].text == "help" or any(w.text.startswith("--generate-cli-skeleton") for w in words)):
+        reading.items[:] = []
+        reading.answered = True
+        return
+    _files(reading, words)
+    if len(subs) < 2 or subs[0] in _OWN_NAMES:
+        return
+    out = _out_file(reading, f"{subs[0]} {subs[1]}", words)
+    given = _options(words[:-1] if out else words)
+    _name(reading, subs, given)
+    _sql(reading, subs, given)
+    if out is not None:
+        fields: Json = {"destructive": None, "reversibility": "reversible"}
+        reading.items.append(Told(Verb.CREATE, Domain.FILESYSTEM, out.text, fields, out.span, out))
+    _ = name
+
+
+def _out_file(reading: Reading, operation: str, words: Sequence[Word]) -> Word | None:
+    last, before = words[-1], words[-2].text
+    a_value = before.startswith("--") and "=" not in before
+    written = operation in _OUT_FILE and not last.text.startswith("-") and not a_value
+    return last if written and last is not reading.parsed.subs[1] else None
+
+
+def _options(words: Sequence[Word]) -> dict[str, list[Word]]:
+    """Each option with every word up to the next one: ``--instance-ids a b``."""
+    given: dict[str, list[Word]] = {}
+    current: list[Word] = []
+    for word in words:
+        if word.text.startswith("--"):
+            key, eq, value = word.text[2:].partition("=")
+            current = given.setdefault(key, [])
+            if eq:
+                current.append(word.with_text(value))
+        else:
+            current.append(word)
+    return given
+
+
+def _files(reading: Reading, words: Sequence[Word]) -> None:
+    for word in words:
+        for path in _FILE.findall(word.text):
+            fields: Json = {"destructive": False, "reversibility": "read_only"}
+            reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, path, fields, word.span, word.with_text(path)))
+
+
+def _nouns(operation: str) -> Iterator[str]:
+    """``security-group-ingress``, then with fewer words at its end, then at its start; each singular first."""
+    parts = operation.split("-")[1:]
+    for cut in [parts[:n] for n in range(len(parts), 0, -1)] + [parts[n:] for n in range(1, len(parts))]:
+        noun = "-".join(cut)
+        yield noun[:-3] + "y" if noun.endswith("ies") else noun.removesuffix("s")
+        yield noun
+
+
+def _resource(operation: str, given: Given) -> list[Word] | None:
+    made = operation.startswith(("restore-", "copy-"))
+    for noun in _nouns(operation):
+        for ending in _ENDINGS:
+            found = (given.get("target-" + noun + ending) if made else None) or given.get(noun + ending)
+            if found and noun != "password" and _PLAIN.fullmatch(found[0].text) and "://" not in found[0].text[:8]:
+                return found
+    return given.get("name") or given.get("names")
+
+
+def _some_name(given: Given) -> list[Word]:
+    """No option is called after the noun: one with a general name, else the first that names something."""
+    general = next((given[n] for n in _ANY if given.get(n)), None)
+    if general is not None:
+        return general
+    named = (v for k, v in given.items() if v and _NAMES.fullmatch(k) and not _NO_RESOURCE.fullmatch(k))
+    return next(named, [])
+
+
+def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
+    exact = _resource(subs[-1], given) if subs[0] != "s3api" else None
+    other = exact or _some_name(given)
+    out: list[Told | Handed | Hidden] = []
+    for item in reading.items:
+        if not isinstance(item, Told) or not item.target or not item.target.startswith("aws:"):
+            out.append(item)
+        elif subs[0] == "s3api":
+            whole = item.target.endswith("/*") and "object" not in subs[-1] and "upload" not in subs[-1]
+            out.append(replace(item, target=item.target[:-2]) if whole else item)
+        else:
+            start, _, resource = item.target.rpartition(":") if item.target.endswith(":*") else _split(item.target)
+            names = exact or (other if resource == "*" else None)
+            out += [replace(item, target=f"{start}:{n.text}") for n in names[:64]] if names else [item]
+    reading.items[:] = out
+
+
+def _split(target: str) -> tuple[str, str, str]:
+    parts = target.split(":", 4)
+    return ":".join(parts[:4]), ":", parts[4] if len(parts) > 4 else "*"
+
+
+def _sql(reading: Reading, subs: Sequence[str], given: Given) -> None:
+    option, engine = _SQL.get((subs[0], subs[1]), ("", ""))
+    for text in given.get(option, ())[:1]:
+        for item in reading.items:
+            if isinstance(item, Told) and item.domain is Domain.CLOUD:
+                item.fields = {**item.fields, "destructive": False, "reversibility": "reversible"}
+        if _FILE.search(text.text):
+            reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, text.span, "the statements are in a file"))
+        elif text.text:
+            fields: Json = {"host": None, "database": None}
+            reading.items.append(Handed(Delegate("sql", engine), (text,), fields, text.span, f"aws {subs[0]}"))
+
+
+SPECIAL = ("aws", read_aws)
