@@ -7,6 +7,7 @@ after it are only counted.
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -121,30 +122,29 @@ class _Kept:
         self._seen = bytearray()  # what was fed, while it is short enough to be fed again
         self._given = 0
 
-    def feed(self, data: bytes, room: int) -> tuple[bytes, Exception | None]:
+    def feed(self, data: bytes, room: int) -> tuple[bytes, bool]:
+        """What it decodes to, and whether the coding is damaged there."""
         if len(self._seen) <= KEPT:
             self._seen += data
         try:
             out = self._coding.feed(data, room)
-        except _ERRORS as error:
-            return self._before_damage(room, error)
+        except _ERRORS:
+            return self._before_damage(room), True
         self._given += len(out)
-        return out, None
+        return out, False
 
     def finished(self) -> bool:
         return self._coding.finished()
 
-    def _before_damage(self, room: int, error: Exception) -> tuple[bytes, Exception]:
-        """Byte by byte; what the library calls the damage depends on the call that met it."""
+    def _before_damage(self, room: int) -> bytes:
+        """Byte by byte. What the library says of the damage depends on the call that met it: nobody is told."""
         if len(self._seen) > KEPT:
-            return b"", error
+            return b""
         again, out = self._make(), bytearray()
-        try:
+        with contextlib.suppress(*_ERRORS):
             for at in range(len(self._seen)):
                 out += again.feed(bytes(self._seen[at : at + 1]), room + self._given)
-        except _ERRORS as first:
-            error = first
-        return bytes(out[self._given :]), error
+        return bytes(out[self._given :])
 
 
 class ContentDecoder:
@@ -163,9 +163,9 @@ class ContentDecoder:
         if self.problem is not None:
             return b""
         for name, coding in self._chain:
-            data, error = coding.feed(data, self._room())
-            if error is not None:  # of several layers the innermost met damage first
-                self.problem = f"body is not {name} as labelled: {str(error)[:80]}"
+            data, damaged = coding.feed(data, self._room())
+            if damaged:  # of several layers the innermost met damage first
+                self.problem = f"body is not {name} as labelled"
         if self.bytes_out + len(data) > self._limit():
             self.problem = f"decoded body is over the cap ({SIZE_CAP >> 20} MiB, ratio {RATIO_CAP})"
             data = data[: self._room()]

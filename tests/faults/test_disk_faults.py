@@ -6,12 +6,14 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from audit.verify import verify
 from proxy.instance import Instance
 from proxy.settings import Config, SpoolSettings
+from proxy.status import read_pids
 
 from .conftest import free_port
 from .test_instance_faults import play
@@ -143,6 +145,106 @@ def test_a_slow_filesystem_under_the_log_holds_no_request(instance, disk):
     assert instance.stop() == 0
     count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
     assert count == Counter(f"call_{n}" for n in done)
+
+
+@pytest.fixture
+def throttle(disk):
+    """A function that lets a process tree write a few times a second to the disk (cgroup v2 ``io.max``, else v1)."""
+    listed = subprocess.run(["findmnt", "-no", "MAJ:MIN", str(disk)], capture_output=True, text=True, check=True)
+    device = listed.stdout.strip()
+    root = Path("/sys/fs/cgroup")
+    if "io" in (root / "cgroup.controllers").read_text().split() if (root / "cgroup.controllers").exists() else ():
+        (root / "cgroup.subtree_control").write_text("+io")
+        group, rule = root / "onlooker-test", ("io.max", f"{device} wiops=4")
+    elif (root / "blkio/blkio.throttle.write_iops_device").exists():
+        group, rule = root / "blkio/onlooker-test", ("blkio.throttle.write_iops_device", f"{device} 4")
+    else:
+        pytest.skip("no cgroup can slow a device here")
+    group.mkdir(exist_ok=True)
+    (group / rule[0]).write_text(rule[1])
+
+    def put(pids):
+        for pid in pids:
+            (group / "cgroup.procs").write_text(str(pid))
+
+    yield put
+    for pid in (group / "cgroup.procs").read_text().split():
+        (group.parent / "cgroup.procs").write_text(pid)
+    group.rmdir()
+
+
+def test_a_disk_of_four_writes_a_second_under_the_log_holds_no_request(instance, throttle):
+    pids = read_pids(instance.config.pids_file)
+    throttle([pids["supervisor"], pids["analyzer"], pids["control"], *pids["relays"]])
+    done, failed = play(instance, nothing)
+    assert not failed
+    assert len(done) == 240
+    assert instance.stop() == 0
+    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
+    assert count == Counter(f"call_{n}" for n in done)
+
+
+@pytest.fixture
+def hollow(tmp_path):
+    """An ext4 larger than what is under it: once ``full`` is there, each write to new blocks is an I/O error."""
+    if os.geteuid() != 0 or not all(map(shutil.which, ("mkfs.ext4", "losetup"))):
+        pytest.skip("needs root, mkfs.ext4")
+    below, place = tmp_path / "below", tmp_path / "disk"
+    below.mkdir()
+    place.mkdir()
+    if not tool("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(below)):
+        pytest.skip("no mounts here")
+    image = below / "image"
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    made = tool("mkfs.ext4", "-q", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard", str(image))
+    if not made or not tool("mount", "-o", "loop,errors=continue", str(image), str(place)):
+        tool("umount", str(below))
+        pytest.skip("no loop mounts here")
+    yield place, below
+    tool("umount", "-l", str(place))
+    tool("umount", "-l", str(below))
+
+
+def test_a_device_that_answers_with_io_errors_holds_no_request_and_the_next_start_records_the_rest(
+    hollow, memory, upstream
+):
+    disk, below = hollow
+    state = disk / "state"
+    state.mkdir(mode=0o700)
+    config = Config(
+        state=str(state),
+        spool=SpoolSettings(dir=str(memory)),
+        listen=f"127.0.0.1:{free_port()}",
+        control=f"127.0.0.1:{free_port()}",
+        routes={"/": {"url": f"http://127.0.0.1:{upstream}"}},
+    )
+
+    async def fail():
+        await asyncio.sleep(0.3)
+        os.sync()
+        with (below / "full").open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(1 << 20))
+            except OSError:
+                pass
+
+    with Instance.start(config) as one:
+        assert one.wait_analyzer()
+        done, failed = play(one, fail, each=100)
+        assert not failed
+        code = one.stop()
+    (below / "full").unlink()
+    assert tool("umount", str(disk))
+    subprocess.run(["fsck.ext4", "-fy", str(below / "image")], capture_output=True, check=False)
+    assert tool("mount", "-o", "loop", str(below / "image"), str(disk))
+    with Instance.start(config) as again:
+        assert again.wait_analyzer()
+        assert again.stop() == 0
+    count = Counter(r["call"]["id"] for r in one.records() if r["kind"] == "action")
+    assert set(count.values()) == {1}
+    assert set(count) == {f"call_{n}" for n in done}, code
 
 
 def abort(place):

@@ -68,6 +68,14 @@ def test_what_cannot_be_decoded_is_a_reason(encoding, body, reason):
     assert reason in read(encoding, [body])[1]
 
 
+# found by fuzzing: a second zstd frame with a wrong block; read at once and in parts the library says two things of it
+DAMAGED_ZSTD = zstandard.compress(b"data: {}\n\n" * 8) + bytes.fromhex("28b52ffd60954801000094026461") + b"\xf9" * 24
+
+
+def test_damage_is_the_same_wherever_the_body_was_cut():
+    assert len({read("zstd", pieces) for pieces in cuts(DAMAGED_ZSTD)}) == 1
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, brotli.compress, zstandard.compress], ids=["gzip", "br", "zstd"])
 def test_a_bomb_is_stopped_at_the_ratio_cap(pack):
     body = pack(bytes(200 << 20) if pack is not brotli.compress else bytes(30 << 20))
