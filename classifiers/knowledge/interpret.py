@@ -62,6 +62,7 @@ class Reading:
     items: list[Item] = field(default_factory=list)
     answered: bool = False  # an option says in so many words what happens instead
     reads_stdin: Delegate | None = None  # nothing named a payload, so standard input is it
+    server: Json = field(default_factory=dict)  # which host and database SQL on standard input goes to
 
     @property
     def node(self) -> Node:
@@ -174,6 +175,7 @@ class _Interpreter:
         if node.stdin and not handed and not override and not any(ws for s, ws in assigned if s.meaning.delegate):
             where = fill(node.stdin.where, None, self.values)[0] if node.stdin.where else ""
             self.out.reads_stdin = replace(node.stdin, where=where or "")
+            self.out.server = self.server() if node.stdin.kind == "sql" else {}
 
     def unknown_subcommand(self, word: Word) -> Reading:
         span = (self.name.span[0], word.span[1])
@@ -316,9 +318,7 @@ class _Interpreter:
         if "where" in fields:
             fields["where"] = fill(fields["where"], None, self.values)[0] or "unknown"
         if to.kind == "sql":  # which server and database the statements go to
-            for role, names in (("host", ("host", "h")), ("database", ("dbname", "database", "d", "D"))):
-                given = [v for n in names for v in self.values.get(n, ())]
-                fields[role] = given[0] if given else None
+            fields |= self.server()
         if to.part:
             words = [w.with_text(FILTERS[to.part](w.text)) for w in words]
         if "{" in to.program:
@@ -326,6 +326,10 @@ class _Interpreter:
         if "{" in to.replace and to.replace != "{}":
             to = replace(to, replace=fill(to.replace, None, self.values)[0] or "{}")
         self.out.items.append(Handed(to, tuple(words), fields, span, to.via or self.via))
+
+    def server(self) -> Json:
+        names = {"host": ("host", "h"), "database": ("dbname", "database", "d", "D")}
+        return {role: next((v for n in keys for v in self.values.get(n, ())), None) for role, keys in names.items()}
 
 
 _READS = frozenset({Verb.READ, Verb.RECEIVE})

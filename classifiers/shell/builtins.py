@@ -21,6 +21,7 @@ from classifiers.shell import callbacks, descriptors
 from classifiers.shell.emit import tell
 from classifiers.shell.payloads import feed, hand_on, run_file, run_text
 from classifiers.shell.redirects import Plan
+from classifiers.shell.setups import is_setup
 from classifiers.shell.state import EMPTY, Scope, State, Stream
 from classifiers.shell.streams import printed
 
@@ -61,6 +62,9 @@ def _eval(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
     if len(words) > MAX_EVAL:
         ev.out.hide(OpaqueReason.SIZE_CAP, scope.span(span), f"eval of {len(words)} words")
         return Stream(None), None
+    if len(words) == 2 and is_setup(ev.unknowns.reveal(words[1].text)):
+        tell(ev, Verb.MODIFY, Domain.ENVIRONMENT, None, words[1].span, state, scope, reversibility="reversible")
+        return EMPTY, None
     item = Handed(Delegate("shell", join=len(words) > 2), tuple(words[1:]), {}, span, "eval")
     return hand_on(ev, item, state, scope, plan), None
 
@@ -69,8 +73,12 @@ def _source(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan)
     if len(words) < 2:
         return EMPTY, None
     word = words[1]
-    if _OWN_SETUP.search(word.text) and state.key(word.text) not in state.files:
+    key = state.key(word.text)
+    if _OWN_SETUP.search(word.text) and (key not in state.files or key in state.added):
         tell(ev, Verb.EXECUTE, Domain.CODE, word.text, word.span, state, scope, destructive=None)
+        if key in state.added:  # the user's own lines, and those this call put behind them
+            inner = replace(scope, via=(*scope.via, words[0].text), fixed=scope.span(word.span))
+            return run_text(ev, state.added[key], state, inner, [], scope.span(word.span)), None
         return EMPTY, None
     inner = replace(scope, via=(*scope.via, words[0].text))
     if word.text in {"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"} and scope.stdin is not None:

@@ -276,6 +276,7 @@ def read_stdin(
     state: State,
     scope: Scope,
     plan: Plan | None,
+    server: dict[str, str | None] | None = None,
 ) -> None:
     """A program that takes its payload from standard input when no operand gives one."""
     stdin = scope.stdin
@@ -303,6 +304,7 @@ def read_stdin(
         state,
         inner,
         to,
+        server,
     )
 
 
@@ -323,8 +325,9 @@ def feed(
     state: State,
     scope: Scope,
     to: Delegate | None = None,
+    server: dict[str, str | None] | None = None,
 ) -> Stream:
-    """Content of a stream, executed."""
+    """Content of a stream, executed. ``server``: the host and database SQL goes to."""
     text = stream.text
     if language == "crontab" and text is not None:
         jobs = "\n".join(filter(None, map(_job, text.split("\n"))))
@@ -343,7 +346,7 @@ def feed(
             )
         if text.strip():
             kind = to.kind if to is not None else "code"
-            return read_elsewhere(ev, kind, text, to or Delegate("code", language), span, (), state, inner)
+            return read_elsewhere(ev, kind, text, to or Delegate("code", language), span, (), state, inner, server)
         return Stream(None)
     index = tell(
         ev,

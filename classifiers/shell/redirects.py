@@ -42,6 +42,8 @@ class Plan:
                 state.files[path] = Stream(before.text + stream.text, before.sources + stream.sources, stream.decoded)
             else:
                 state.files[path] = stream if not appended else Stream(None, stream.sources)
+                if appended and before is None and stream.text is not None:
+                    state.added[path] = state.added.get(path, "") + stream.text
         if self.network is not None:
             ev.flow_out(stream, self.network)
 

@@ -45,6 +45,15 @@ from classifiers.shell.state import EMPTY, Scope, State, Stream
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator, Truth
 
+_PROGRAM_FOLDERS = (
+    "/usr/local/bin/",
+    "/usr/bin/",
+    "/bin/",
+    "~/.local/bin/",
+    "~/bin/",
+    "/usr/local/sbin/",
+    "/usr/sbin/",
+)
 _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
 _FOUND = re.compile(
     r"(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([A-Za-z_][\w.+-]*)(?:\s+2>\s*/dev/null)?\s*(?:\)|`)"
@@ -181,7 +190,7 @@ def _perform(
         else:
             ev.out.hide(item.reason, scope.span(item.span), item.text)
     if reading.reads_stdin is not None:
-        read_stdin(ev, reading.reads_stdin, words, program, state, scope, plan)
+        read_stdin(ev, reading.reads_stdin, words, program, state, scope, plan, reading.server)
     after = list(range(before, len(ev.out.effects)))
     if program in UNPACKERS:
         unpacked_over(ev, indexes)
@@ -190,6 +199,7 @@ def _perform(
     sources = tuple(dict.fromkeys(s for stream in inputs for s in stream.sources))
     command_flows(ev, own, indexes, inputs, words)
     remember(ev, written, own, program, state)
+    _copied(ev, program, reading, scope, state)
     text = None if printed else _printed(ev, program, words, scope)
     if text is None and program == "cat":
         text = _catted(words, state)
@@ -205,6 +215,21 @@ def _perform(
         answering_shell(ev, own, inputs)
     archive = program in ARCHIVERS or any(s.archive for s in inputs)
     return Stream(text, out_sources, decoded, archive, any(s.network for s in inputs)), None
+
+
+def _copied(ev: Evaluator, program: str, reading: Reading, scope: Scope, state: State) -> None:
+    """What ``tee f`` and ``cp a b`` put into a file is known when their input is."""
+    operands = [w.text for w in reading.parsed.operands]
+    if not operands or not all(map(ev.known, operands)):
+        return
+    if program == "tee" and scope.stdin is not None and not reading.parsed.given("-a", "--append"):
+        for name in operands:
+            state.files[state.key(name)] = scope.stdin
+    elif program in {"cp", "mv", "install"} and len(operands) == 2 and state.files:
+        source, place = operands
+        if (known := state.files.get(state.key(source))) is not None and known.text is not None:
+            place = f"{place}{posixpath.basename(source)}" if place.endswith("/") else place
+            state.files[state.key(place)] = known
 
 
 _HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
@@ -243,8 +268,11 @@ def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -
     if "/" in text:
         run_file(ev, name, state, scope, language="")
         return Stream(None, scope.stdin.sources if scope.stdin else ()), None
-    if state.key(text) in state.files:
-        run_file(ev, name, state, scope, language="")
+    own = next(
+        (f"{folder}{text}" for folder in ("", *_PROGRAM_FOLDERS) if state.key(folder + text) in state.files), None
+    )
+    if own is not None:  # a program this very script wrote
+        run_file(ev, name.with_text(own), state, scope, language="")
         return Stream(None), None
     for hook in _NOT_FOUND:
         if hook in state.functions and hook not in state.calls:

@@ -44,6 +44,7 @@ class State:
     origins: dict[str, Stream] = field(default_factory=dict)  # variable → where its unknown value comes from
     locals: list[set[str]] = field(default_factory=list)  # names `local` made, per function call
     calls: tuple[str, ...] = ()
+    added: dict[str, str] = field(default_factory=dict)  # what this call appended to files it has not written
     exited: bool = False
     shared: bool = False
 
@@ -53,6 +54,7 @@ class State:
             self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases),
             dict(self.hashed), self.files,
             dict(self.sockets), dict(self.inputs), dict(self.origins), list(self.locals), self.calls,
+            added=self.added,
         )  # fmt: skip
 
     def chdir(self, cwd: str | None) -> None:

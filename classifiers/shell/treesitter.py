@@ -125,7 +125,8 @@ class _Reader:
             if kind == "variable_assignment":
                 out.assigns.append(self.assign(child))
             elif kind == "command_name":
-                out.words.append(self.word(child.children[0]) if child.child_count else self.word(child))
+                if out.words or not self.cut(out, child):
+                    out.words.append(self.word(child.children[0]) if child.child_count else self.word(child))
             elif kind in _REDIRECTS:
                 self.redirect(child, out.redirects, out.words)
             elif kind == "subshell":
@@ -135,6 +136,20 @@ class _Reader:
             elif (child.is_named or kind not in {"(", ")"}) and not (kind == "number" and self.is_descriptor(child)):
                 self.add(out.words, self.word(child))
         return out
+
+    def cut(self, out: ir.Simple, node: Node) -> bool:
+        """The grammar cuts a value at its last variable (``A=$B:$C/d``): the rest is put back, and said to be."""
+        last = out.assigns[-1] if out.assigns else None
+        if last is None or last.value is None or last.span[1] != node.start_byte + self.base:
+            return False
+        raw = last.value.raw + self.raw(node)
+        whole = parse(f": {raw}")
+        if len(whole) != 1 or not isinstance(whole[0], ir.Simple) or len(whole[0].words) != 2:
+            return False
+        end = node.end_byte + self.base
+        last.value = ir.WordIR(whole[0].words[1].parts, (last.value.span[0], end), raw)
+        last.span = (last.span[0], end)
+        return True
 
     def add(self, words: list[ir.WordIR], word: ir.WordIR) -> None:
         """The grammar cuts some words in two (at a backslash after a brace): what no blank parts is one word."""
@@ -352,7 +367,7 @@ class _Reader:
                 out.assigns.append(self.assign(child))
             elif child.type in _REDIRECTS:
                 self.redirect(child, out.redirects, out.words)
-            elif child.is_named:
+            elif child.is_named and not self.cut(out, child):
                 out.words.append(self.word(child))
         return out
 

@@ -14,7 +14,7 @@ MAX_STATEMENTS = 200
 
 _TOKEN = re.compile(
     r"--[^\n]*|#(?![>\-])[^\n]*(?=\n)|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.)*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|`[^`]*(?:`|\Z)"
-    r"|\$(\w*)\$.*?(?:\$\1\$|\Z)|\[[^\]\n]*\]|^[ \t]*go[ \t]*$|;",
+    r"|\$(\w*)\$.*?(?:\$\1\$|\Z)|\[[^\]\n]*\]|^[ \t]*go[ \t]*$|^[ \t]*\\[^\n]*|;",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?!!).*?\*/)+", re.DOTALL)
@@ -43,6 +43,10 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
         mark = token.group().strip().lower()
         if mark in {";", "go"}:
             yield from _trimmed(text, start, token.start())
+            start = token.end()
+        elif mark.startswith("\\"):  # an order to the client is a line of its own (psql(1) "Meta-Commands", mysql(1))
+            yield from _trimmed(text, start, token.start())
+            yield from _trimmed(text, token.start(), token.end())
             start = token.end()
     yield from _trimmed(text, start, len(text))
 

@@ -29,11 +29,11 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
                 _dot(reading, current, file, span, told)
             elif current.text:
                 reading.items.append(
-                    Handed(Delegate("sql", "sqlite", via="sqlite3"), (word,), {}, word.span, "sqlite3")
+                    Handed(Delegate("sql", "sqlite", via="sqlite3"), (word,), {"database": file}, word.span, "sqlite3")
                 )
                 break
     if not given:
-        reading.reads_stdin = Delegate("sql", "sqlite")
+        reading.reads_stdin, reading.server = Delegate("sql", "sqlite"), {"database": file}
 
 
 def _dot(reading: Reading, word: Word, file: str, span: tuple[int, int], told: set[str]) -> None:
@@ -45,7 +45,7 @@ def _dot(reading: Reading, word: Word, file: str, span: tuple[int, int], told: s
         return
     if file not in told:
         told.add(file)
-        reading.items.append(Told(Verb.READ, Domain.DATABASE, f"db:sqlite:{file}", _READ, span, None))
+        reading.items.append(Told(Verb.READ, Domain.DATABASE, f"db:sqlite:*/{file}", _READ, span, None))
     target = rest.split(" ")[-1].strip("'\"")
     if command in _WRITES and target and target != "stdout":
         piped = target.startswith("|")
@@ -63,7 +63,7 @@ def _dot(reading: Reading, word: Word, file: str, span: tuple[int, int], told: s
         changes = command in {".import", ".restore"}
         fields: Json = {"destructive": None, "reversibility": "unknown"}
         if changes:
-            reading.items.append(Told(Verb.MODIFY, Domain.DATABASE, f"db:sqlite:{file}", fields, word.span, None))
+            reading.items.append(Told(Verb.MODIFY, Domain.DATABASE, f"db:sqlite:*/{file}", fields, word.span, None))
         elif command == ".load":
             reading.items.append(Told(Verb.EXECUTE, Domain.CODE, first, fields, word.span, word))
 

