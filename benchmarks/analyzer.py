@@ -11,6 +11,7 @@ import resource
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 from benchmarks.assembly import history
 from proxy.analyzer.judging import load_judge
@@ -89,6 +90,33 @@ def main() -> None:
                 f"one core keeps up with {EVERY_S / each_ms * 1000:.0f} sessions at one exchange per {EVERY_S:g} s"
             )
             running.close()
+    waiting()
+
+
+def waiting(count: int = 500) -> None:
+    """Resident memory with ``count`` exchanges open at once, each a request of 1 MiB that has no answer yet."""
+    with tempfile.TemporaryDirectory() as state:
+        config = build(None, {"state": state})
+        running = start(config, load_judge(config))
+        body = history()
+        for event in exchange(0, body):
+            running.analyzer.take(event)
+        before = resident_mib()
+        for number in range(1, count + 1):
+            for event in list(exchange(number, body))[:ASKED]:
+                running.analyzer.take(event)
+        held = resident_mib() - before
+        print(
+            f"{count} open exchanges, 1 MiB asked, no answer yet: {held:.0f} MiB resident, {held * 1024 / count:.0f} KiB each"
+        )
+        running.close()
+
+
+ASKED = 7  # opened, head, four pieces of body and its end
+
+
+def resident_mib() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / (1 << 20)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import gzip
 import json
+import os
 import time
 import tracemalloc
+from base64 import b64encode
 
 from proxy.assembly import ExchangeAssembler
 from proxy.events import CallClosed
@@ -83,30 +85,46 @@ def gemini_text(words):
     return b"".join(b"data: %s\r\n\r\n" % json.dumps(c).encode() for c in chunks)
 
 
-def assemble(request, reply, encoding="", path="/v1/messages"):
+def images(count=4, size=1 << 20):
+    """A request of ``size`` bytes whose results are screenshots, which do not compress."""
+    messages = []
+    for i in range(count):
+        data = b64encode(os.urandom(size // count * 3 // 4)).decode()
+        shot = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+        call = {"type": "tool_use", "id": f"toolu_{i}", "name": "computer", "input": {"action": "screenshot"}}
+        messages.append({"role": "assistant", "content": [call]})
+        messages.append(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"toolu_{i}", "content": [shot]}]}
+        )
+    return json.dumps({"model": "m", "max_tokens": 1, "messages": messages}).encode()
+
+
+def assemble(request, reply, encoding="", path="/v1/messages", *, wait=False):
     """All events of one exchange; the reply comes in pieces as a relay reads them."""
-    assembler = Fed(request, reply, encoding, path)
+    assembler = Fed(request, reply, encoding, path, wait=wait)
     return assembler.early + assembler.last.response_end()
 
 
 class Fed:
-    """An exchange whose reply has not ended."""
+    """An exchange whose reply has not ended. ``wait``: its request is made small before the reply begins."""
 
-    def __init__(self, request, reply, encoding="", path="/v1/messages"):
+    def __init__(self, request, reply, encoding="", path="/v1/messages", *, wait=False):
         headers = (("anthropic-version", "2023-06-01"),) if path == "/v1/messages" else ()
         head = Head("POST", path, headers=(*headers, ("content-type", "application/json")))
         self.last = ExchangeAssembler(Exchange("x", head))
         self.early = self.last.request_body(request) + self.last.request_end()
+        if wait:
+            self.last.forget_request()
         self.last.response_head(Head(status=200, headers=(*SSE, ("content-encoding", encoding))))
         for at in range(0, len(reply), PIECE):
             self.early += self.last.response_body(reply[at : at + PIECE])
 
 
-def measure(name, request, reply, *, encoding="", runs=7, path="/v1/messages"):
+def measure(name, request, reply, *, encoding="", runs=7, path="/v1/messages", wait=False):
     best = 1e9
     for _ in range(runs):
         began = time.process_time()
-        events = assemble(request, reply, encoding, path)
+        events = assemble(request, reply, encoding, path, wait=wait)
         best = min(best, time.process_time() - began)
     calls = sum(isinstance(e, CallClosed) for e in events)
     size = len(request) + len(reply)
@@ -116,6 +134,8 @@ def measure(name, request, reply, *, encoding="", runs=7, path="/v1/messages"):
 def main():
     small = b'{"model":"m","max_tokens":1,"messages":[]}'
     measure("1 MiB request, 200 messages, short reply", history(), stream(1, 1))
+    measure("the same, waiting for its reply", history(), stream(1, 1), wait=True)
+    measure("the same of 2,000 messages, waiting", history(2_000), stream(1, 1), wait=True)
     measure("200-event stream with one call", small, stream(155, 1))
     measure("20,000-event stream of text", small, stream(20_000, 0), runs=25)
     chat, asked = b'{"model":"m","messages":[]}', b'{"model":"m","input":"x"}'
@@ -162,6 +182,8 @@ def remembered():
         "in an event of 16 KiB that has no end yet": lambda: Fed(small, text + b"data: " + b"x" * (16 << 10)),
         "after a 1 MiB request of 200 messages": lambda: Fed(history(), text),
         "a 1 MiB request that has no answer yet": lambda: Fed(history(), b""),
+        "the same of 2,000 messages": lambda: Fed(history(2_000), b""),
+        "the same of four images": lambda: Fed(images(), b""),
     }
     for name, make in rows.items():
         print(f"{'open exchange, ' + name:58} {kept(make):8.1f} KiB")

@@ -57,7 +57,11 @@ class Loop:
     def turn(self, wait_s: float) -> bool:
         """Read what is there; True when there was something."""
         running = self.running
-        events = running.tail.poll() or (running.tail.wait(wait_s) if wait_s else [])
+        events = running.tail.poll()
+        while not events and running.analyzer.at_rest.one():
+            events = running.tail.poll()
+        if not events and wait_s:
+            events = running.tail.wait(wait_s)
         if events:
             with leaves_when_stuck():
                 self._take(events)

@@ -11,6 +11,7 @@ from typing import Any
 
 from audit import record
 from audit.record import Around
+from proxy.analyzer.at_rest import AtRest
 from proxy.analyzer.calls import failed
 from proxy.analyzer.desk import Desk
 from proxy.analyzer.events import apply_events, end_of_exchange
@@ -46,6 +47,7 @@ class Analyzer:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
+        self.at_rest = AtRest(desk)
         self.open: dict[Id, Tracked] = {}
         self.settled: dict[Id, int] = {}  # with the generation each began in
         self.resume: dict[Id, dict[str, Any]] = {}  # of exchanges an earlier life had open
@@ -159,6 +161,8 @@ class Analyzer:
             self._step(tracked, event)
         if tracked.over:
             self._settle(key)
+        elif isinstance(event, BodyEnded):
+            self.at_rest.note(tracked)
 
     def _step(self, tracked: Tracked, event: HeadSeen | BodySeen | BodyEnded | Ended) -> None:
         try:

@@ -115,9 +115,11 @@ def _where(desk: Desk, tracked: Tracked, session: Session) -> None:
     session.cwd.state(facts.get("cwd"), facts.get("cwd_source") or "turn_metadata")
     if launch is not None:
         session.cwd.state(launch.cwd, "launcher")
-    session.cwd.state(
-        stated_in_prompt(tracked.identity.agent or session.agent, tracked.exchange.request_json), "prompt"
-    )
+    agent, stated = tracked.identity.agent or session.agent, tracked.stated
+    if stated is None:
+        session.cwd.state(stated_in_prompt(agent, tracked.exchange.request_json), "prompt")
+    else:
+        session.cwd.state(stated.get(agent or ""), "prompt")
 
 
 def _facts(desk: Desk, tracked: Tracked, session: Session) -> None:

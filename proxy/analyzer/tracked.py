@@ -31,6 +31,7 @@ class Tracked:
     session: Session | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     history: HistorySeen = field(default_factory=HistorySeen)
+    stated: dict[str, str] | None = None  # working directories its prompt names, by agent, once the request is let go
     mode: str = ""
     listener: str = ""
     fingerprints: dict[str, str] = field(default_factory=dict)

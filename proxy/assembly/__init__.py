@@ -14,6 +14,7 @@ from proxy.assembly.body import BodyReader
 from proxy.assembly.choose import CERTAIN, SHAPE
 from proxy.assembly.offer import Offer
 from proxy.assembly.reading import Reading
+from proxy.assembly.waiting import FROM as LARGE
 from proxy.events import CallClosed, Event, Facts, ToolsOffered, Unread
 from proxy.exchange import Ending, Exchange, Head, Side
 from proxy.providers import Provider
@@ -36,18 +37,28 @@ class ExchangeAssembler:
     """Feed in wire order; ``response_end`` (or ``end``) comes last and once.
 
     ``parse_all``: pass over nothing. The events are the same; it is what passing over is compared with.
+    ``large``: bytes of request body from which ``forget_request`` does not wait for the answer to begin.
     """
 
-    def __init__(self, exchange: Exchange, shared: dict[str, Any] | None = None, *, parse_all: bool = False) -> None:
+    def __init__(
+        self,
+        exchange: Exchange,
+        shared: dict[str, Any] | None = None,
+        *,
+        parse_all: bool = False,
+        large: int = LARGE,
+    ) -> None:
         self.exchange = exchange
         if shared is not None:
             exchange.shared = shared
         self.counted = Counted()
         self._reading = Reading(exchange, self._unread)
         self._reading.parse_all = parse_all
+        self._large = large
         self._offer = Offer()
         self._request = BodyReader(exchange, Side.REQUEST)
         self._request_over = False
+        self._request_size = 0  # of the body that was parsed, decoded
         self._response: BodyReader | None = None
         self._sockets: dict[Side, Decoder] = {s: LineDecoder(s) for s in Side} if exchange.pipe else {}
         self._socket_bytes = {Side.REQUEST: 0, Side.RESPONSE: 0}
@@ -145,14 +156,23 @@ class ExchangeAssembler:
 
     end = response_end
 
+    @property
+    def waits(self) -> bool:
+        """A large request has come whole and nobody knows yet whose it is: its answer has not begun."""
+        large = self._request_over and self._request_size >= self._large
+        return large and self._reading.undecided and isinstance(self.exchange.request_json, (dict, list))
+
     def forget_request(self) -> None:
-        """The parsed request is let go once its provider has read it: it can be a hundred times the rest."""
-        if self._reading.begun and not self._sockets:
+        """The parsed request is let go: read already, or ahead where it waits. It can be a hundred times the rest."""
+        if self.waits:
+            self._reading.wait()
+        elif self._reading.begun and not self._sockets:
             self.exchange.request_json = None
 
     def _keep_request(self, frame: Frame) -> None:
         if frame.error is None and (frame.whole or self.exchange.request_json is None):
             self.exchange.request_json = frame.data
+            self._request_size = frame.size_bytes
 
     def _settle(self, frame: Frame) -> list[Event]:
         """Try to learn whose exchange this is from ``frame``; give up waiting after a few."""

@@ -27,6 +27,11 @@ class Assembly(Protocol):
 
 
 class Provider(Protocol):
+    """Optional: ``markers``, without one of which a stream's frames are passed over; ``slow``: ``claims`` walks bodies;
+    ``reads_ahead``: what ``Assembly.request`` does is its events alone (it remembers nothing outside, nor looks at the
+    reply), so that it may be called before it is known whose the exchange is. A dialect reads as its base does.
+    """
+
     name: str  # the api name, e.g. "anthropic-messages"
     dialect_of: str | None  # groq-chat is a dialect of openai-chat
 

@@ -197,6 +197,7 @@ def _server_result(block: dict[str, Any], kind: str) -> ResultSeen:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     # events without these carry text only
     markers = patterns(rb'"message', rb"content_block_st", rb"input_json", rb'"error"', rb"\\u")
 

@@ -16,6 +16,7 @@ _PATH = re.compile(r"/model/[^/]+/converse(-stream)?$")
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if "/invoke" in exchange.request.path:

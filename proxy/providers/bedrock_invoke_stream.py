@@ -34,6 +34,7 @@ class StreamAssembly(InvokeAssembly):
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         chunk = first is not None and first.event == "chunk" and "bytes" in fields(first.data)

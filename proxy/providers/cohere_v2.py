@@ -67,6 +67,7 @@ class CohereAssembly:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     markers = patterns(rb"tool-call", rb"message-start", rb"message-end", rb"tool_calls", rb"error", rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:

@@ -84,6 +84,7 @@ def answer_of(data: dict[str, Any]) -> dict[str, Any]:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     markers = patterns(
         rb"functionCall", rb"executableCode", rb"codeExecution", rb"tool", rb"finishReason", rb"error", rb"\\u"
     )

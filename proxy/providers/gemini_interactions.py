@@ -144,6 +144,7 @@ def _result(step: dict[str, Any], *, source: str) -> ResultSeen:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     markers = patterns(rb"_call", rb"_result", rb"arguments", rb"step\.st", rb"interaction\.", rb"error", rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:

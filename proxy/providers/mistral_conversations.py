@@ -106,6 +106,7 @@ def _ran(entry: dict[str, Any]) -> ResultSeen:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     markers = patterns(rb"function\.call", rb"tool\.execution", rb"conversation\.response", rb"error", rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:

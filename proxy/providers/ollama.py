@@ -52,6 +52,7 @@ class OllamaAssembly:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     markers = patterns(rb"tool", rb"error", rb'"done"\s*:\s*true', rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:

@@ -105,6 +105,7 @@ def _call(call: dict[str, Any], name: str, said: Any, where: ExecutedBy, ordinal
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     markers = patterns(rb"tool", rb"required_action", rb"thread\.run", rb"error", rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:

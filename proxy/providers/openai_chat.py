@@ -136,6 +136,7 @@ class ChatProvider:
     """``host``: names this dialect by where it lives; ``mark``: a key only its bodies carry."""
 
     markers = WITH_CALLS
+    reads_ahead = True
 
     def __init__(self, name: str, dialect_of: str | None = None, host: str = "", mark: str = "") -> None:
         self.name = name

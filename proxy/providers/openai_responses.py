@@ -18,6 +18,7 @@ NAME = "openai-responses"
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    reads_ahead = True
     # every growing part of a call has _call in its event's name
     markers = patterns(rb"output_item", rb"_call", rb'"response"', rb"program", rb'"error"', rb"\\u")
 

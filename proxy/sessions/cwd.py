@@ -51,6 +51,12 @@ class Cwd:
         return {"value": self.value, "source": self.source}
 
 
+def all_stated_in_prompt(request: Any) -> dict[str, str]:
+    """By agent, what ``stated_in_prompt`` says: for a request that is let go before it is known whose it is."""
+    found = {agent: stated_in_prompt(agent, request) for agent in dict.fromkeys(m["agent"] for m in _marks())}
+    return {agent: place for agent, place in found.items() if place is not None}
+
+
 def stated_in_prompt(agent: str | None, request: Any) -> str | None:
     """The directory an agent's environment block names, or None. ``request`` is the parsed request body."""
     marks = [m for m in _marks() if m["agent"] == agent]
