@@ -150,8 +150,11 @@ class ExchangeAssembler:
             rest += self._response.close(clean=clean)
             self.counted.skipped_bytes = self._response.skipped
         events += self.frames(rest)
-        if not self._reading.begun:
-            events += self._finish(self._choose(self._held[0] if self._held else None, 1) + self._flush())
+        waiting: list[Frame | None] = [*self._held] or [None]
+        for frame in waiting:  # a guess may rest on any of them
+            if not self._reading.begun:
+                events += self._choose(frame, 1)
+        events += self._finish(self._flush())
         return events + self._finish(self._reading.close(ending) + self._leftovers())
 
     end = response_end

@@ -112,6 +112,11 @@ class CallBook:
                 call.is_open = False
                 yield call
 
+    def forget(self) -> None:
+        """A run is over: nothing of it can be reopened."""
+        self.calls.clear()
+        self.lanes.clear()
+
     def _close(self, call: OpenCall) -> Iterator[OpenCall]:
         call.is_open = False
         call.closings += 1

@@ -128,6 +128,8 @@ class AgUiRun:
         state = self.state
         if self._where != "none":
             state.batch += 1
+        if self._where in ("finished", "errored"):
+            state.book.forget()  # an id that comes again in the next run is another call, or the same re-emitted
         self._where = "active"
         state.closed.clear()
         state.thread = event["threadId"] if isinstance(event.get("threadId"), str) else state.thread

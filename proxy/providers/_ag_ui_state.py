@@ -94,4 +94,6 @@ class RunState:
         same = (before["name"], before["digest"]) == (call.name, digest)
         if same and call.id not in memory["answered"]:
             return True, {}
+        self.answered.pop(call.id, None)
+        memory["answered"].pop(call.id, None)
         return False, {"id_reused": True}

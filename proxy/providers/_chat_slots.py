@@ -78,7 +78,12 @@ class Slots:
         for slot in open_slots:
             doubtful = not known_end or (cut and slot is open_slots[-1])
             slot.closed = True
-            yield self._call(slot, complete=not doubtful or slot.whole())
+            given_up = bool(slot.parts) and self._superseded(slot)
+            yield self._call(slot, complete=not (doubtful or given_up) or slot.whole())
+
+    def _superseded(self, slot: Slot) -> bool:
+        """Another call began on its index: nothing closed this one."""
+        return slot.index is not None and any(s.index == slot.index for s in self._slots[slot.ordinal + 1 :])
 
     def close_index(self, index: Any) -> Iterator[CallClosed]:
         """The call on ``index``, which its own end event closes."""

@@ -21,6 +21,7 @@ BLOCKS_CAP = 4096
 EVENTS = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
+_LIMITS = ("max_tokens", "model_context_window_exceeded")
 _MARKED = {"error": Outcome.ERROR, "success": Outcome.OK}
 
 
@@ -36,6 +37,7 @@ class ConverseAssembly:
         self._api = api
         self._open: dict[Any, _Block] = {}
         self._results: dict[Any, dict[str, Any]] = {}
+        self._doubtful: _Block | None = None  # stopped with text that is no JSON: the stop reason may say it was cut
         self._count = 0
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
@@ -59,11 +61,13 @@ class ConverseAssembly:
                 yield Facts({"error": short(data)})
 
     def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - what is open is cut off, however it ended
+        yield from self._settled(cut=False)
         for index in list(self._open):
             yield from self._stop(index, complete=False)
 
     def _event(self, kind: str, data: dict[str, Any]) -> Iterator[Event]:
         index = ident(data.get("contentBlockIndex"))
+        yield from self._settled(cut=kind == "messageStop" and data.get("stopReason") in _LIMITS)
         if kind == "contentBlockStart":
             self._start(index, fields(data.get("start")))
         elif kind == "contentBlockDelta":
@@ -95,9 +99,17 @@ class ConverseAssembly:
         if block is not None:
             streamed = "".join(block.parts)
             body = arguments(streamed) if streamed or not complete else given({})
-            yield _call(block.start, body, block.ordinal, complete=complete)
+            if complete and body.get("arguments_valid") is False:
+                self._doubtful = block
+            else:
+                yield _call(block.start, body, block.ordinal, complete=complete)
         if said is not None and complete:
             yield _result(said, source="stream")
+
+    def _settled(self, *, cut: bool) -> Iterator[Event]:
+        block, self._doubtful = self._doubtful, None
+        if block is not None:
+            yield _call(block.start, arguments("".join(block.parts)), block.ordinal, complete=not cut)
 
     def _whole(self, data: dict[str, Any]) -> Iterator[Event]:
         for block in rows(fields(data["output"].get("message")).get("content")):

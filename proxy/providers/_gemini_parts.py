@@ -29,6 +29,7 @@ class Parts:
         self._code_id: Any = None
 
     def part(self, part: dict[str, Any]) -> Iterator[Event]:
+        part = spelled(part)
         for key, read in (
             ("functionCall", self._function),
             ("executableCode", self._code),
@@ -109,6 +110,27 @@ class Parts:
         )
 
 
+def spelled(part: dict[str, Any]) -> dict[str, Any]:
+    """A part in protobuf-JSON's camelCase; servers and clients may write snake_case as well."""
+    if not any("_" in key for key in part):
+        return part
+    return {_SPELLINGS.get(key, key): value for key, value in part.items()}
+
+
+_SPELLINGS = {
+    "function_call": "functionCall",
+    "function_response": "functionResponse",
+    "executable_code": "executableCode",
+    "code_execution_result": "codeExecutionResult",
+    "tool_call": "toolCall",
+    "tool_response": "toolResponse",
+}
+
+
+def _parts_of(content: dict[str, Any]) -> list[dict[str, Any]]:
+    return [spelled(part) for part in rows(content.get("parts"))]
+
+
 def offered(body: dict[str, Any]) -> ToolsOffered:
     tools = body.get("tools")
     settings = fields(body.get("toolConfig") or body.get("tool_config"))
@@ -138,20 +160,20 @@ _SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters")
 def history(contents: list[Any]) -> Iterator[Event]:
     """HistorySeen, then every function response, paired with the call it answers."""
     hashes = _history.chain(contents)
-    calls = [fields(p.get("functionCall")) for c in rows(contents) for p in rows(c.get("parts")) if "functionCall" in p]
+    calls = [fields(p.get("functionCall")) for c in rows(contents) for p in _parts_of(c) if "functionCall" in p]
     yield HistorySeen(call_ids=tuple(ident(c.get("id")) for c in calls), prefix_hashes=hashes)
     turn: dict[str, Any] = {}
     for content in rows(contents):
         if content.get("role") == "model":
             turn = content
         else:
-            said = [fields(p["functionResponse"]) for p in rows(content.get("parts")) if "functionResponse" in p]
+            said = [fields(p["functionResponse"]) for p in _parts_of(content) if "functionResponse" in p]
             yield from (ResultSeen(r) for r in responses(said, turn, source="request"))
 
 
 def responses(said: list[dict[str, Any]], turn: dict[str, Any], *, source: str) -> Iterator[ToolResult]:
     """Function responses; without ids they pair by order among the same name inside the turn (``extra.ordinal``)."""
-    calls = [fields(p["functionCall"]) for p in rows(turn.get("parts")) if isinstance(p.get("functionCall"), dict)]
+    calls = [fields(p["functionCall"]) for p in _parts_of(turn) if isinstance(p.get("functionCall"), dict)]
     waiting: dict[str, list[int]] = defaultdict(list)
     for place, call in enumerate(calls):
         waiting[text(call.get("name"))].append(place)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from classifiers.call import Definition
 from proxy.events import Event, Facts, ToolsOffered
-from proxy.exchange import Exchange
+from proxy.exchange import Exchange, Side
 from proxy.providers._calls import fields, rows, text
-from proxy.providers._mcp_words import META
+from proxy.providers._mcp_words import META, key_of
 from proxy.providers._memory import slot
 from proxy.providers._reading import advertised, trimmed
 
@@ -27,6 +28,7 @@ class McpState:
     session: str | None = None
     place: str = ""  # what stands for the server while there is no session: upstream and path, or a name
     fallback_server: str | None = None
+    asked: deque[str] = field(default_factory=lambda: deque(maxlen=2))  # the last requests of this exchange
     _own: dict[str, Any] = field(default_factory=dict)
     _ordinal: int = 0
 
@@ -45,6 +47,11 @@ class McpState:
         found = holder.setdefault("pending", {})
         assert isinstance(found, dict)
         return trimmed(found, 1024)
+
+    def only(self, side: Side) -> str:
+        """An error without an id answers the exchange's one request; with several, nobody knows which."""
+        one = len(self.asked) == 1 and self.exchange.request.method == "POST" and not self.exchange.pipe
+        return self.asked[0] if one else key_of(side, None)
 
     def early(self) -> dict[str, Any]:
         """Answers on a session's event stream whose request was not read yet; a few."""

@@ -56,6 +56,7 @@ def _asked(state: McpState, method: str, params: dict[str, Any], ident: Any, sid
         waiting["task"] = text(params.get("taskId"))
     key = key_of(side, ident)
     state.pending()[key] = waiting
+    state.asked.append(key)
     early = state.early().pop(key, None)
     if early is not None and method in KINDS:
         del state.pending()[key]
@@ -112,7 +113,7 @@ def _facts(method: str, params: dict[str, Any]) -> Iterator[Event]:
 
 def _answered(state: McpState, message: dict[str, Any], side: Side) -> Iterator[Event]:
     other = Side.REQUEST if side is Side.RESPONSE else Side.RESPONSE
-    key = key_of(other, message.get("id"))
+    key = state.only(other) if message.get("id") is None else key_of(other, message.get("id"))
     waiting = state.pending().pop(key, None)
     if waiting is None:
         if state.exchange.request.method == "GET":  # two relays: the stream may be read before the request

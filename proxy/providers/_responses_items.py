@@ -61,16 +61,18 @@ def call_event(item: Item, *, complete: bool, batch: int, ordinal: int, **more: 
 def own_result(item: Item) -> Iterator[Event]:
     """The result a provider-run item carries in itself, when it has ended."""
     kind, status = text(item.get("type")), text(item.get("status"))
-    ended = status not in ("in_progress", "queued", "") or item.get("error")
-    if kind not in _RESULT_FIELDS or not ended:
+    content = next((item[k] for k in _RESULT_FIELDS.get(kind, ()) if item.get(k) is not None), None)
+    # an item without a status has ended when it holds what it ended with
+    ended = status not in ("in_progress", "queued") if status else content is not None
+    if kind not in _RESULT_FIELDS or not (ended or item.get("error")):
         return
-    content = next((item[k] for k in _RESULT_FIELDS[kind] if item.get(k) is not None), None)
     failed = bool(item.get("error")) or status in ("failed", "incomplete")
+    fine = status == "completed" or (not status and "error" in item)  # ``error: null`` is said on purpose
     yield ResultSeen(
         result(
             item.get("id"),
             content,
-            Outcome.ERROR if failed else Outcome.OK if status == "completed" else Outcome.UNKNOWN,
+            Outcome.ERROR if failed else Outcome.OK if fine else Outcome.UNKNOWN,
             name=text(item.get("name")) or kind.removesuffix("_call"),
             reported_by="provider",
             error=short(item.get("error")),

@@ -47,6 +47,7 @@ class ResponsesAssembly:
         self._response_id: Any = None
         self._open: dict[Any, _Open] = {}
         self._told: set[Any] = set()
+        self._searched: Any = None  # the provider's last tool search
         self._as_told: Counter[str] = Counter()  # what an item said: bridges give it another id when it is repeated
 
     def request(self, exchange: Exchange) -> Iterable[Event]:
@@ -145,8 +146,12 @@ class ResponsesAssembly:
             filled = _filled(item, standing)
             yield call_event(filled, complete=complete, batch=max(self._batch, 0), ordinal=ordinal, **self._stream)
             yield from own_result(item)
+            if kind == "tool_search_call" and not text(item.get("call_id")):
+                self._searched = item.get("id")
         elif is_result(kind):
-            yield output_result(item, source="stream")
+            # the provider's own search and its outcome share no id: the outcome follows its call
+            own = kind == "tool_search_output" and not text(item.get("call_id")) and self._searched is not None
+            yield output_result({**item, "call_id": self._searched} if own else item, source="stream")
         if kind in ("tool_search_output", "mcp_list_tools"):
             found = tuple(d for tool in rows(item.get("tools")) for d in definitions(tool, item.get("server_label")))
             yield ToolsOffered(found, present=False)

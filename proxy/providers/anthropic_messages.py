@@ -30,6 +30,7 @@ EVENTS = frozenset(
     ]
 )
 OPEN_CAP = 512
+_LIMITS = frozenset({"max_tokens", "model_context_window_exceeded"})
 _RUNS_THERE = {
     "tool_use": ExecutedBy.CLIENT,
     "server_tool_use": ExecutedBy.PROVIDER,
@@ -54,6 +55,7 @@ class AnthropicAssembly:
         self._message_id: Any = None
         self._in_message = False
         self._open: dict[tuple[int, Any], _Block] = {}
+        self._doubtful: _Block | None = None  # stopped with text that is no JSON: the stop reason may say it was cut
         self._count = 0
         self._usage: dict[str, int] = {}
         self._steps: dict[str, Callable[[dict[str, Any]], Iterable[Event]]] = {
@@ -77,10 +79,13 @@ class AnthropicAssembly:
         if kind == "message":
             return self._whole(data)
         step = self._steps.get(kind)
-        return step(data) if step else ()
+        events = step(data) if step else ()
+        if self._doubtful is None or kind in ("message_delta", "ping"):
+            return events
+        return [*self._settled(cut=False), *events]
 
     def close(self, ending: Ending) -> Iterable[Event]:  # noqa: ARG002 - what is open is cut off, however it ended
-        return self._cut_off()
+        return [*self._settled(cut=False), *self._cut_off()]
 
     def _whole(self, message: dict[str, Any]) -> Iterator[Event]:
         yield from self._begin({"message": message})
@@ -126,12 +131,25 @@ class AnthropicAssembly:
 
     def _stop(self, data: dict[str, Any]) -> Iterator[Event]:
         block = self._open.pop((self._message, ident(data.get("index"))), None)
+        if block is None:
+            return
+        closed = self._closed(block, complete=True)
+        if closed.call.arguments_valid is False:
+            yield from self._settled(cut=False)
+            self._doubtful = block
+        else:
+            yield closed
+
+    def _settled(self, *, cut: bool) -> Iterator[Event]:
+        block, self._doubtful = self._doubtful, None
         if block is not None:
-            yield self._closed(block, complete=True)
+            yield self._closed(block, complete=not cut)
 
     def _delta(self, data: dict[str, Any]) -> Iterator[Event]:
         self._usage |= usage(data.get("usage"))
         reason = fields(data.get("delta")).get("stop_reason")
+        if isinstance(reason, str):
+            yield from self._settled(cut=reason in _LIMITS)
         yield Facts(({"finish_reason": reason} if isinstance(reason, str) else {}) | self._used())
 
     def _end(self, data: dict[str, Any]) -> Iterator[Event]:  # noqa: ARG002 - one signature for the table

@@ -13,7 +13,7 @@ from classifiers.call import Approval, ApprovalState, ExecutedBy, ObservedAt, Ou
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
 from proxy.providers import Assembly
-from proxy.providers._calls import short, text
+from proxy.providers._calls import fields, short, text
 from proxy.providers._memory import slot
 from proxy.providers._reading import arguments_of_value, content_facts, trimmed
 from proxy.wire import Frame
@@ -31,6 +31,7 @@ _TOOL_EVENTS: dict[str, Outcome | None] = {
 class HookPayload:
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
+        self._asked: dict[str, Any] = {}  # the payload whose answer may decide
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
         body = exchange.request_json
@@ -46,9 +47,24 @@ class HookPayload:
             trimmed(seen)[use] = True
             yield self._call(body, use)
         yield from self._sights(body, use, event)
+        self._asked = body if event in ("PreToolUse", "PermissionRequest") else {}
 
-    def frame(self, frame: Frame) -> Iterator[Event]:  # noqa: ARG002 - the reply is ours: no opinion
-        return iter(())
+    def frame(self, frame: Frame) -> Iterator[Event]:
+        """The hook's answer: an explicit word for or against the use it was asked about."""
+        state = _decision(frame.data) if self._asked else None
+        if state is not None:
+            yield ResultSeen(
+                ToolResult(
+                    id=text(self._asked.get("tool_use_id")) or None,
+                    name=text(self._asked.get("tool_name")),
+                    outcome=Outcome.REJECTED if state is ApprovalState.REJECTED else Outcome.UNKNOWN,
+                    final=False,
+                    asserted_by="response",
+                    reported_by="hook",
+                    approval=Approval(state, asserted_by="response"),
+                    thread_id=text(self._asked.get("session_id")) or None,
+                )
+            )
 
     def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - one payload is whole or not there
         return iter(())
@@ -98,6 +114,21 @@ class HookPayload:
         )
 
 
+def _decision(answer: Any) -> ApprovalState | None:
+    """What the answer to PreToolUse or PermissionRequest decides; None when it leaves that to others."""
+    own = fields(fields(answer).get("hookSpecificOutput"))
+    said = own.get("permissionDecision") or fields(own.get("decision")).get("behavior")
+    word = said or fields(answer).get("decision")
+    return _DECISIONS.get(word) if isinstance(word, str) else None
+
+
+_DECISIONS = {
+    "deny": ApprovalState.REJECTED,
+    "block": ApprovalState.REJECTED,
+    "allow": ApprovalState.APPROVED,
+    "approve": ApprovalState.APPROVED,
+    "ask": ApprovalState.REQUIRED,
+}
 _APPROVALS = {"PermissionRequest": ApprovalState.REQUIRED, "PermissionDenied": ApprovalState.REJECTED}
 
 

@@ -49,7 +49,7 @@ class GeminiAssembly:
             parts = self._candidates.setdefault(number, Parts(number))
             for part in rows(fields(candidate.get("content")).get("parts")):
                 yield from parts.part(part)
-            reason = text(candidate.get("finishReason"))
+            reason = text(candidate.get("finishReason") or candidate.get("finish_reason"))
             if reason:
                 failed = {"error": short(candidate.get("finishMessage") or reason)} if "MALFORMED" in reason else {}
                 yield Facts({"finish_reason": reason, **failed})
@@ -86,7 +86,13 @@ class _Provider:
     dialect_of: str | None = None
     reads_ahead = True
     markers = patterns(
-        rb"functionCall", rb"executableCode", rb"codeExecution", rb"tool", rb"finishReason", rb"error", rb"\\u"
+        rb"function",
+        rb"executable",
+        rb"xecution",
+        rb"tool",
+        rb"finish",
+        rb"error",
+        rb"\\u",  # in both spellings
     )
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from classifiers.call import ExecutedBy, ToolCall
+from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
 from proxy.providers._calls import fields, given, ident, known, patterns, result, rows, short, text
@@ -74,7 +74,7 @@ class RunAssembly:
                 yield _call(call, text(said.get("name")), said.get("arguments"), ExecutedBy.CLIENT, ordinal)
 
     def _step(self, step: dict[str, Any]) -> Iterator[Event]:
-        """Provider-run tools appear only in steps; functions were told when the run asked for them."""
+        """Provider-run tools appear only in completed steps; functions were told when the run asked for them."""
         for ordinal, call in enumerate(rows(fields(step.get("step_details")).get("tool_calls"))):
             kind = text(call.get("type"))
             if kind == "function" or not self._first_sight(step.get("run_id"), call.get("id")):
@@ -82,8 +82,8 @@ class RunAssembly:
             said = fields(call.get(kind))
             body = {"code": said.get("input")} if kind == "code_interpreter" else said
             yield _call(call, kind, body, ExecutedBy.PROVIDER, ordinal)
-            if said.get("outputs") is not None:
-                yield ResultSeen(result(call.get("id"), said["outputs"], name=kind, reported_by="provider"))
+            content = said.get("outputs", said.get("results"))
+            yield ResultSeen(result(call.get("id"), content, Outcome.OK, name=kind, reported_by="provider"))
 
     def _first_sight(self, run: Any, call: Any) -> bool:
         return not shown_before(self._exchange, NAME, text(run), [text(call)], always=True)

@@ -68,8 +68,7 @@ class RealtimeAssembly:
         elif kind.endswith("_arguments.done"):
             yield from self._closed(data)
         elif kind == "response.output_item.done" and is_call(text(item.get("type"))):
-            yield from self._tell(item, complete=item.get("status") != "incomplete")
-            yield from own_result(item)
+            yield from self._ended(item)
         elif kind == "response.done":
             yield from self._done(fields(data.get("response")))
         elif kind == "error":
@@ -87,13 +86,21 @@ class RealtimeAssembly:
     def _done(self, response: dict[str, Any]) -> Iterator[Event]:
         for item in rows(response.get("output")):
             if is_call(text(item.get("type"))):
-                yield from self._tell(item, complete=item.get("status") != "incomplete")
+                yield from self._ended(item)
         for key in list(self._open):
             yield from self._tell(self._filled(key), complete=False)
         id_, status = text(response.get("id")), text(response.get("status"))
         yield Facts(known(response_id=id_, finish_reason=status, usage=usage(response.get("usage"))))
         self._batch, self._count = self._batch + 1, 0
         self._parts.clear()
+
+    def _ended(self, item: dict[str, Any]) -> Iterator[Event]:
+        """The item as it ended; the events that repeat it tell nothing twice."""
+        yield from self._tell(item, complete=item.get("status") != "incomplete")
+        for event in own_result(item):
+            if ("result", item.get("id")) not in self._told:
+                self._told.add(("result", item.get("id")))
+                yield event
 
     def _filled(self, key: Any) -> dict[str, Any]:
         return {**self._open[key], "arguments": "".join(self._parts.get(key, []))}
