@@ -5,6 +5,9 @@ import socket
 import threading
 import time
 
+from proxy.spool.events import Refused
+from proxy.spool.tail import SpoolTail
+
 from .conftest import WAIT_S, Rig, Upstream, read_all, read_exactly, reset
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -25,9 +28,19 @@ class Stage:
             {"/": {"url": f"http://127.0.0.1:{self.up.port}"}, "api": {"url": f"http://127.0.0.1:{self.up.port}/v9"}},
         )
 
+        self.tail = SpoolTail(root)
+
     def close(self):
+        self.tail.close()
         self.rig.close()
         self.up.close()
+
+    def refused(self):
+        """The reasons of the refusals captured since the last call; waits for one."""
+        deadline = time.monotonic() + WAIT_S
+        while not (found := [e.reason for e in self.tail.wait(0.05) if isinstance(e, Refused)]):
+            assert time.monotonic() < deadline
+        return found
 
     def _act(self, sock):
         want, reply, end = self.scripts.get(timeout=WAIT_S)

@@ -1,4 +1,4 @@
-"""What could be read two ways never reaches an upstream: a typed refusal, and not one byte forwarded."""
+"""What could be read two ways never reaches an upstream: a typed refusal, a record of it, and not one byte forwarded."""
 
 import pytest
 
@@ -166,6 +166,7 @@ def test_a_typed_refusal_and_nothing_forwarded(stage, name):
     assert got.startswith(b"HTTP/1.1 %d " % status), got[:200]
     assert b"\r\nOnlooker-Refusal: " + code.encode() + b"\r\n" in got
     assert reached == 0
+    assert stage.refused() == [code]
 
 
 def test_the_table_is_as_large_as_promised():
