@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from classifiers.context import Context
-from classifiers.effects import Domain, Effect, PathScope, Sensitivity, Tag, Verb
+from classifiers.effects import Breadth, Domain, Effect, PathScope, Reversibility, Sensitivity, Tag, Verb
 from classifiers.pathglobs import compile_globs
 
 _WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
@@ -94,21 +94,35 @@ def located(effect: Effect, context: Context) -> Effect:
     path = canonical(effect.target, context.cwd, context.home)
     known = facts(path, context)
     writes, verb = effect.action in _WRITES, effect.action
-    domain, tags = effect.domain, effect.tags
+    domain, tags, destructive, rank = effect.domain, effect.tags, effect.destructive, effect.reversibility
+    if writes and destructive is None and not effect.dry_run and _replaces(effect, path, context):
+        destructive, rank = True, Reversibility.IRREVERSIBLE
+        tags = tuple(dict.fromkeys((*tags, Tag.OVERWRITE, *known.tags)))
     if domain is Domain.FILESYSTEM:
         domain = (known.write if writes else known.read if verb is Verb.READ else None) or domain
         if known.scope is PathScope.DEVICE and writes:
             domain = Domain.STORAGE
     if writes:
-        erases = verb is Verb.DELETE or effect.destructive is True
+        erases = verb is Verb.DELETE or destructive is True
         tags = tags + tuple(t for t in (known.erase_tags if erases else known.tags) if t not in tags)
     # replace() would run every field twice on the hot path
     return Effect(
-        domain, verb, path, effect.target_raw if effect.target_raw != path else None, effect.destructive,
-        effect.reversibility, effect.breadth, effect.where, effect.privilege, effect.certainty, effect.condition,
+        domain, verb, path, effect.target_raw if effect.target_raw != path else None, destructive,
+        rank, effect.breadth, effect.where, effect.privilege, effect.certainty, effect.condition,
         effect.dry_run, known.scope if effect.where == "local" else PathScope.REMOTE, known.sensitivity, tags,
         effect.via, effect.evidence, effect.filtered,
     )  # fmt: skip
+
+
+def _replaces(effect: Effect, path: str, context: Context) -> bool:
+    """Whether a write that may replace a file meets one every system or account has."""
+    return (
+        effect.domain is Domain.FILESYSTEM
+        and effect.action is not Verb.DELETE
+        and effect.breadth is Breadth.ONE
+        and effect.where == "local"
+        and known_to_exist(path, context.home)
+    )
 
 
 def _collapse(path: str) -> str:

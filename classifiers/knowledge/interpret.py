@@ -92,8 +92,13 @@ def asks_help(parsed: Parsed) -> bool:
         if hit.option and hit.option.meaning.delegate and hit.option.meaning.delegate.kind in {"code", "shell"}:
             return False
         if hit.spelling in wanted and hit.value is None:
-            return True
+            # GNU programs look for options after operands too, others take that word for one more operand
+            return not (parsed.node.file.startswith("coreutils/") and _follows(hit.word, parsed))
     return False
+
+
+def _follows(word: Word, parsed: Parsed) -> bool:
+    return any(operand.span[1] <= word.span[0] for operand in parsed.operands if operand.span[1])
 
 
 @cache

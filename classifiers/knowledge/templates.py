@@ -133,7 +133,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "arn": lambda t: t.rpartition(":")[2],
     "noplus": lambda t: t.lstrip("+"),
     "path": lambda t: t.removeprefix("file://"),
-    "unbang": lambda t: t.lstrip("+:!").removeprefix("shell ").strip(),
+    "unbang": lambda t: t.lstrip("+:!").removeprefix("platform ").removeprefix("shell ").strip(),
     "after_transport": lambda t: t.partition("::")[2],
     "comma": lambda t: t.partition(",")[0],
 }

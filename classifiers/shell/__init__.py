@@ -14,6 +14,7 @@ from classifiers.paths import facts
 from classifiers.shell.blocks import forms, without_blocks
 from classifiers.shell.collect import Collector, OutOfTimeError
 from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator
+from classifiers.shell.guesses import guess
 from classifiers.shell.ir import Body
 from classifiers.shell.second import second_reading
 from classifiers.shell.state import Scope, State
@@ -69,7 +70,10 @@ def _classify(text: str, context: Context, path: str, depth: int, collector: Col
     except TooDeepError:
         return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, "nested too deep")
     state = State(replace(context, workspace=context.workspace or context.cwd or ""))
-    Evaluator(context, path, collector).body(body, state, Scope(depth=depth))
+    evaluator = Evaluator(context, path, collector)
+    evaluator.body(body, state, Scope(depth=depth))
+    if depth == 0:
+        guess(evaluator, text, state, Scope())
     parsers = _second(text, body, collector) if both and depth == 0 else ("tree-sitter",)
     return collector.action(parsers, state.context.cwd if state.context.cwd != context.cwd else None)
 

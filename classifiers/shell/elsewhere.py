@@ -6,11 +6,13 @@ surface, or with unknown parts, one effect and the reason nothing more can be sa
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.effects import Action, Certainty, Domain, Evidence, OpaqueReason, Verb
+from classifiers.knowledge import lookup
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.templates import host
@@ -68,12 +70,38 @@ def read_elsewhere(
         for stream in ev.streams_in(list(words)):
             if index is not None:
                 ev.code_flow(stream, index)
+    if kind == "code" and ev.known(text) and _ORDER.match(text):
+        _as_shell(ev, text, span, state, scope)
     if action is None:
         if kind == "sql":
             tell(ev, Verb.EXECUTE, Domain.DATABASE, None, span, state, scope, destructive=None)
         ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(span), f"{to.language or kind} payload")
         return Stream(None)
     return _absorb(ev, action, scope.span(span), scope, to.language if kind == "code" else None)
+
+
+# A command line, and no expression of any language: a program's name, an option, nothing a call would need.
+_ORDER = re.compile(r"\s*(?:sudo\s+)?([a-z][\w.-]*)\s+-{1,2}[A-Za-z][^()=;{}]*\Z")
+
+
+def _as_shell(ev: Evaluator, text: str, span: tuple[int, int], state: State, scope: Scope) -> None:
+    """Code that reads as a command line (``node -e "rm -rf x"``): what a shell would make of it, as possible."""
+    from classifiers.shell.payloads import run_text  # noqa: PLC0415 - the two call each other
+
+    match = _ORDER.match(text)
+    if match is None or lookup(match[1]) is None:
+        return
+    place = scope.span(span)
+    via = (*scope.via, "guessed:shell")
+    inner = replace(scope, certainty=Certainty.POSSIBLE, via=via, fixed=place, depth=scope.depth + 1)
+    run_text(ev, text, state.copy(), inner, [], place)
+
+
+def read_as(ev: Evaluator, kind: str, text: str, state: State, scope: Scope) -> None:
+    """What another surface makes of ``text``, when it reads all of it: a guess never adds what was not read."""
+    action = _ask(ev, CallParts(kind, {kind: text}, {kind: ev.path}, depth=scope.depth), state)
+    if action is not None and action.complete:
+        _absorb(ev, action, scope.span((0, len(text))), scope, None)
 
 
 def _ask(ev: Evaluator, parts: CallParts, state: State) -> Action | None:

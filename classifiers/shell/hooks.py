@@ -30,11 +30,18 @@ _LOADS = {
     "GCONV_PATH": re.compile(r"."),
     "GIT_EXEC_PATH": re.compile(r"."),
     "ZDOTDIR": re.compile(r"."),
+    # search paths for code: only where anyone could have put it
+    **dict.fromkeys(
+        ("PYTHONPATH", "PYTHONHOME", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GIT_TEMPLATE_DIR", "GIT_DIR"),
+        re.compile(r"(?:^|:)/(?:tmp|var/tmp|dev/shm)(?:/(?![\w./-]*/(?:site-packages|src|lib)\b)|:|$)"),
+    ),
 }
+_ANYONES = re.compile(r"(?:\.{0,2}|/(?:tmp|var/tmp|dev/shm)(?:/(?!\S*/?(?:bin|Scripts)/?$)\S*)?/?)")
 TAGS = {
     **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"), ("defense_evasion",)),
     "PROMPT_COMMAND": ("persistence",),
 }
+_PROGRAMS = re.compile(r"\|?\s*/(?:tmp|var/tmp|dev/shm)/\S+")
 _HISTORY = frozenset({"HISTFILE", "HISTSIZE", "HISTFILESIZE"})
 
 
@@ -42,7 +49,21 @@ def tags(name: str, value: object) -> tuple[str, ...]:
     """What setting this variable to this value says: history thrown away, libraries put in front."""
     if name in _HISTORY:
         return ("defense_evasion",) if value in {"", "0", "/dev/null"} else ()
+    if name == "PATH" and isinstance(value, str):
+        return ("defense_evasion",) if _programs_from_anywhere(value) else ()
+    if name in COMMANDS and isinstance(value, str) and _PROGRAMS.match(value):
+        return (*TAGS.get(name, ()), "defense_evasion")
     return TAGS.get(name, ())
+
+
+def _programs_from_anywhere(path: str) -> bool:
+    """Whether programs are looked for first where anyone can put one (an installed tree's ``bin`` is meant)."""
+    for place in path.split(":"):
+        if _ANYONES.fullmatch(place):
+            return True
+        if not place.startswith(("/tmp/", "/var/tmp/", "/dev/shm/")):  # noqa: S108 - looked for, not written
+            return False
+    return False
 
 
 def is_command(name: str, value: str) -> bool:

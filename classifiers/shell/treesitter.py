@@ -75,7 +75,7 @@ class _Reader:
 
     def script(self) -> ir.Body:
         root = _PARSER.parse(self.data).root_node
-        if root.has_error and _EXTGLOB.search(self.skeleton):
+        if root.has_error and _EXTGLOB.search(self.data.decode()):
             self.data = _EXTGLOB.sub(
                 lambda m: m[0][: m.start(1) - m.start()] + "_" * len(m[1]), self.data.decode()
             ).encode()

@@ -17,11 +17,15 @@ _PIPE = re.compile(r"(?:print[^|;}\n]*\|\s*&?\s*" + _STRING + r")|(?:" + _STRING
 _DYNAMIC_PIPE = re.compile(r"(\w*|\))\s*\|&?\s*getline|print[^|;}\n]*\|&?\s*([a-zA-Z_]\w*|\()")
 _OUTPUT = re.compile(r"(?:print|printf)[^;}\n|>]*(>>?)\s*(\"[^\"]*\")")
 _SOCKET_NAME = re.compile(r"(\w+)\s*=\s*\"/inet")
+_A_SHELL = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?(?:ba|da|z|k|a)?sh(?:\s+-[a-bd-z]+)*\s*")
 _INET = re.compile(r"/inet[46]?/(?:tcp|udp)/[^/\"]*/([^/\"]+)/([^/\"]+)")
 
 
 def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
     """``system()``, pipes to commands, output files and gawk's network files."""
+    for hit in reading.parsed.hits:
+        if hit.spelling in {"-l", "--load"} and hit.value is not None:
+            _loads(reading, hit.value)
     if reading.parsed.given("-f", "--file"):
         return
     programs = [
@@ -30,6 +34,8 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
     for program in programs or list(reading.parsed.operands[:1]):
         text = program.text
         dynamic = False
+        if _LOAD.search(text):
+            _loads(reading, program)
         for match in _SYSTEM.finditer(text):
             dynamic = dynamic or match[1] is None or text[match.end() - 1] != ")"
             if match[1] is not None:
@@ -66,10 +72,24 @@ def _pipes_elsewhere(text: str) -> bool:
     return any((m[1] or m[2] or "") not in sockets for m in _DYNAMIC_PIPE.finditer(rest))
 
 
+_LOAD = re.compile(r'@(?:load|include)\s*"[^"]*/')  # a library or a program from a place of the author's choice
+
+
+def _loads(reading: Reading, word: Word) -> None:
+    unread: Json = {"destructive": None, "reversibility": "unknown"}
+    reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, unread, word.span, word))
+    reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, word.span, "awk loads what the call does not show"))
+
+
 def _runs(reading: Reading, program: Word, command: str) -> None:
     if _INET.match(command):
         return
     text = command.replace('\\"', '"').replace("\\\\", "\\")
+    if _A_SHELL.fullmatch(text):
+        unread: Json = {"destructive": None, "reversibility": "unknown"}
+        reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, unread, program.span, program))
+        reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, program.span, "what awk prints is run by a shell"))
+        return
     reading.items.append(Handed(Delegate("shell"), (program.with_text(text),), {}, program.span, "awk system"))
 
 

@@ -13,8 +13,9 @@ from classifiers.knowledge.words import Word
 _SHELL = re.compile(r":?\s*(?:%|\d+,?\d*|r(?:ead)?\s*|w(?:rite)?\s*|sil(?:ent)?!?\s*)*!\s*(.+)", re.DOTALL)
 _WRITE = re.compile(r":?\s*(?:w|write|sav|saveas|wq)!?\s+([^!>\s]\S*)")
 _CODE = re.compile(
-    r":?\s*(?:py3?|python3?|py3file|pyfile|lua|luafile|ruby|perl|tcl|source|so|runtime|terminal|term|call\s+system|exec)\b"
+    r":?\s*(?:py3?|python3?|py3file|pyfile|lua|luafile|ruby|perl|tcl|source|so|runtime|terminal|term|call\s+(?:system|writefile|delete|rename|mkdir|job_start|term_start|feedkeys)|exec(?:ute)?|let\s.*\bsystem)\b"
 )
+_EMPTIES = re.compile(r":?\s*(?:%|1,\$)\s*d(?:elete)?\b")
 _UNREAD: Json = {"destructive": None, "reversibility": "unknown"}
 
 
@@ -30,6 +31,8 @@ def _command(reading: Reading, word: Word) -> None:
     shell, write = _SHELL.fullmatch(text), _WRITE.match(text)
     if shell:
         reading.items.append(Handed(Delegate("shell"), (word.with_text(shell[1]),), {}, word.span, "vim :!"))
+    elif _EMPTIES.match(text):
+        _emptied(reading)
     elif _CODE.match(text):
         reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, _UNREAD, word.span, word))
         reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, word.span, "an editor script"))
@@ -38,6 +41,14 @@ def _command(reading: Reading, word: Word) -> None:
         reading.items.append(
             Told(Verb.MODIFY, Domain.FILESYSTEM, write[1], fields, word.span, word.with_text(write[1]))
         )
+
+
+def _emptied(reading: Reading) -> None:
+    """``:%d``: every line of the files it was given goes."""
+    fields: Json = {"destructive": True, "reversibility": "irreversible", "tags": ["overwrite"]}
+    for file in reading.parsed.operands:
+        if not file.text.startswith("+"):
+            reading.items.append(Told(Verb.MODIFY, Domain.FILESYSTEM, file.text, fields, file.span, file))
 
 
 SPECIAL = ("vim", read)
