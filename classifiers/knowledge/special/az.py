@@ -1,0 +1,57 @@
+"""az: the option called after a group names the resource, and files that are read. A reading in, its targets filled in.
+
+``az monitor log-analytics workspace create --workspace-name w`` has no ``--name``. ``@file`` hands a file's text in.
+Source: Azure CLI "How to use" (learn.microsoft.com/cli/azure/use-azure-cli-successfully), reference of each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from classifiers.effects import Domain, Verb
+from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.model import Json
+from classifiers.knowledge.words import Word
+
+_READ_FROM = ("--template-file", "-f", "--file")
+_STORES = frozenset({"storage", "keyvault", "bicep", "acr", "aks", "vm"})  # their description says what a file is for
+
+
+def read_az(reading: Reading, name: Word, words: Sequence[Word]) -> None:
+    """Replace the ``*`` of an unnamed resource; tell of each file handed in."""
+    subs = [s.text for s in reading.parsed.subs]
+    given = {h.spelling.lstrip("-"): h.value.text for h in reading.parsed.hits if h.value is not None}
+    found = next((given[o] for o in _options(subs) if o in given), None)
+    for at, item in enumerate(reading.items):
+        if found is not None and isinstance(item, Told) and (item.target or "").startswith("azure:"):
+            reading.items[at] = replace(item, target=_filled(item.target or "", found))
+    if reading.items and not (subs and subs[0] in _STORES):
+        _files(reading)
+    _ = name, words
+
+
+def _options(subs: Sequence[str]) -> Iterator[str]:
+    """Options that may name the resource, the nearest group's first; only when ``--name`` does not."""
+    for group in reversed(subs[:-1]):
+        yield from (f"{group}-name", f"{group}-id", group)
+    yield from ("ids", "id", "resource", "resource-id", "repository", "group-id", "work-item-id")
+
+
+def _filled(target: str, found: str) -> str:
+    return f"{target[:-1]}{found}" if target.endswith(":*") else target
+
+
+def _files(reading: Reading) -> None:
+    told = {i.target for i in reading.items if isinstance(i, Told) and i.domain is Domain.FILESYSTEM}
+    for hit in reading.parsed.hits:
+        if hit.value is None:
+            continue
+        text = hit.value.text
+        path = text[1:] if text.startswith("@") else text if hit.spelling in _READ_FROM else ""
+        if path and path not in told:
+            fields: Json = {"destructive": False, "reversibility": "read_only"}
+            reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, path, fields, hit.value.span, hit.value))
+
+
+SPECIAL = ("az", read_az)

@@ -1,0 +1,35 @@
+"""gcloud: ``alpha`` and ``beta`` are no service, and some resources are named by an option. Targets in, mended out.
+
+Source: Google Cloud CLI reference, "gcloud alpha", "gcloud beta"; flags of list and undeploy commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.words import Word
+
+_RELEASES = frozenset({"alpha", "beta", "preview"})
+_PARENTS = ("zone", "cluster", "instance", "topic", "api", "service", "keyring", "key", "repository", "dataset")
+
+
+def read_gcloud(reading: Reading, name: Word, words: Sequence[Word]) -> None:
+    """Name the service after a release word; a listing without a name is of the parent its option gives."""
+    subs = [s.text for s in reading.parsed.subs]
+    given = {h.spelling.lstrip("-"): h.value.text for h in reading.parsed.hits if h.value is not None}
+    parent = next((given[p] for p in _PARENTS if p in given), None) if subs[:1] != ["compute"] else None
+    for at, item in enumerate(reading.items):
+        if not isinstance(item, Told) or not item.target or not item.target.startswith("gcp:"):
+            continue
+        parts = item.target.split(":", 3)
+        if len(subs) > 1 and len(parts) == 4 and parts[2] in _RELEASES:
+            parts[2] = subs[1]
+        if len(parts) == 4 and parts[3] == "*" and parent is not None and "tail" not in subs and "read" not in subs:
+            parts[3] = parent
+        reading.items[at] = replace(item, target=":".join(parts))
+    _ = name, words
+
+
+SPECIAL = ("gcloud", read_gcloud)
