@@ -69,7 +69,7 @@ def make_call(site: Site) -> Value:
     before = len(site.reader.out.effects)
     if known.mark:
         site.reader.marks.add(known.mark)
-    made = _effects(site, known)
+    made = _effects(site, known) | _whole(site)
     if known.open is not None:
         site.reader.out.hide(known.open, site.span, site.raw)
     returned = READERS[known.run](site, known) if known.run else None
@@ -78,6 +78,16 @@ def make_call(site: Site) -> Value:
     if returned is not None:
         return replace(returned, taint=returned.taint | made)
     return _result(site, known, made)
+
+
+def _whole(site: Site) -> frozenset[int]:
+    """What reading a thing of the library as a whole does (``dict(os.environ)``): the entry ``name@``."""
+    made: set[int] = set()
+    for given in site.args:
+        whole = site.reader.library.calls.get(f"{given.ref}@") if given.ref else None
+        for effect in fill_all(whole.effects, lambda _key: None, site.reader.context) if whole else ():
+            made.add(site.reader.out.put(effect, site.span))
+    return frozenset(made)
 
 
 def _known(site: Site) -> Known | None:
@@ -169,6 +179,6 @@ def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
         value = fold(known.value, site.own, list(site.args), site.raw)
         return replace(value, taint=value.taint | taint)
     if known.returns:
-        first = site.argument("0")
+        first = site.argument(known.holds)
         return Value(ref=known.returns, raw=site.raw, taint=taint, data=first.text if first is not None else None)
     return Value(raw=site.raw, taint=taint)

@@ -75,6 +75,8 @@ def fold(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         return path(
             posixpath.join(*known) if known and len(known) == len(parts) else "." if not args else None, raw, *args
         )
+    if kind == "text" and not own.known and len(args) == 1 and args[0].known and isinstance(args[0].data, int | float):
+        return constant(str(args[0].data), args[0].taint)
     if kind == "same" and args:
         return args[0]
     if kind == "windows_join":

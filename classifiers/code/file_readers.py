@@ -27,14 +27,15 @@ def file(site: Site, known: Known) -> Value | None:
     """open(path, mode): the mode says what happens to what is there."""
     path, mode = role_of(site, known, "path"), role_of(site, known, "mode")
     flags = mode.text if mode is not None else known.roles.get("default", "r")
+    flags = None if flags is None else flags.partition(":")[0].partition("|")[0]  # tarfile's "w:gz"
     out, context = site.reader.out, site.reader.context
     if path is None or (path.known and not isinstance(path.data, str | bytes)):
-        return Value(ref="file", raw=site.raw)
+        return Value(ref=known.returns or "file", raw=site.raw)
     if flags is None:
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
         flags = "r+"
     if path.text is not None and (is_stream(path.text) or path.text.startswith((">&", "<&"))):
-        return Value(ref="file", raw=site.raw)
+        return Value(ref=known.returns or "file", raw=site.raw)
     if (path.text is not None and path.text.startswith(("|", "-|"))) or (path.text or "").endswith("|"):
         return shell(site, replace(known, roles={"command": known.roles["path"]}))
     for verb, destructive in _modes(flags):
@@ -50,7 +51,7 @@ def file(site: Site, known: Known) -> Value | None:
             _REVERSIBLE[verb],
         )
         out.put(located(effect, context) if path.text is not None else effect, site.span)
-    return Value(ref="file", raw=site.raw, taint=site.taint, data=path.text)
+    return Value(ref=known.returns or "file", raw=site.raw, taint=site.taint, data=path.text)
 
 
 def load(site: Site, known: Known) -> Value | None:

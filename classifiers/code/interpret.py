@@ -29,6 +29,7 @@ class Interpreter:
         self.language = library.language
         self.scopes: list[dict[str, Value]] = [{}]
         self.methods: dict[str, ir.Function] = {}
+        self.fields: dict[str, Value | None] = {}  # what ``self.x`` holds; None when that differs
         self.reading: list[ir.Function] = []
         self.read: set[int] = set()
         self.marks: set[str] = set()
@@ -84,7 +85,17 @@ class Interpreter:
         return next((f"{m}.{name}" for m in self.stars if self.library.call(f"{m}.{name}") is not None), name)
 
     def attr(self, node: ir.Attr) -> Value:
+        own = self.fields.get(node.name) if isinstance(node.obj, ir.Name) and node.obj.id in _SELVES else None
+        if own is not None:
+            return own
         base = self.value(node.obj)
+        if base.ref in _BUILTINS:
+            return Value(ref=node.name, raw=self.source(node))
+        if node.name == "__dict__" and base.ref:
+            return base
+        text = self.library.constants.get(f"{base.ref}.{node.name}")
+        if text is not None:
+            return constant(text)
         if base.ref:
             return Value(ref=f"{base.ref}.{node.name}", raw=self.source(node), taint=base.taint, data=base.data)
         return Value(ref=f"?.{node.name}", raw=self.source(node), taint=base.taint, data=base if base.known else None)
@@ -92,7 +103,9 @@ class Interpreter:
     def call(self, node: ir.Call) -> Value:
         func = self.value(node.func)
         args, named = self.values(node.args), {key: self.value(value) for key, value in node.named}
-        for handed in (*args, *named.values()):
+        if self.language != "powershell":
+            self.hand_on(func, args, named, node.span)
+        for handed in (*args, *named.values()) if self.language == "powershell" else ():
             if isinstance(handed.function, ir.Function):
                 for given in self.members(func):
                     self.enter(handed.function, given, {"_": named.get("@input", UNKNOWN)})
@@ -105,6 +118,19 @@ class Interpreter:
         if method in self.methods and not self.library.call(func.ref):
             return self.enter(self.methods[method], [UNKNOWN, *args], named)
         return make_call(Site(self, func, args, named, node.span, node.words))
+
+    def hand_on(self, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
+        """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
+        for handed in (*args, *named.values()):
+            known = self.library.call(handed.ref) if handed.ref and handed.function is None else None
+            acts = known is not None and (known.effects or known.run in _ACTING)
+            if not acts and not isinstance(handed.function, ir.Function):
+                continue
+            for given in self.members(func) or _given(func, handed, args, named):
+                if handed.function is not None:
+                    self.enter(handed.function, given)
+                else:
+                    make_call(Site(self, handed, given, {}, span))
 
     def members(self, func: Value) -> list[list[Value]]:
         """What a function handed to this call gets: each member of a literal list whose method is called."""
@@ -125,6 +151,11 @@ class Interpreter:
             except (LookupError, TypeError):
                 return unknown(self.source(node), base)
             return found if isinstance(found, Value) else constant(found, base.taint)
+        if base.ref in _NAMESPACES:
+            if key.text is None:
+                self.out.hide(OpaqueReason.DYNAMIC_COMMAND, node.span, self.source(node))
+                return unknown(self.source(node), base)
+            return Value(ref=key.text) if base.ref == "sys.modules" else self.name(ir.Name(node.span, key.text))
         if base.ref:
             known = self.library.call(f"{base.ref}[]")
             if known is not None:
@@ -153,7 +184,11 @@ class Interpreter:
 
     def klass(self, node: ir.Class) -> Value:
         self.hoist([node])
-        self.values(node.body)
+        for part in node.body:
+            value = self.value(part)
+            for target in part.targets if isinstance(part, ir.Assign) else ():
+                if isinstance(target, ir.Name):
+                    self.hold(target.id, self.scopes[-1].get(target.id, value))
         return UNKNOWN
 
     def other(self, node: ir.Other) -> Value:
@@ -210,8 +245,11 @@ class Interpreter:
     def enter(self, node: ir.Function | ir.Class, args: list[Value], named: dict[str, Value] | None = None) -> Value:
         """Read a body with these arguments; a body being read already, or too deep, is not read again."""
         if isinstance(node, ir.Class):
-            made = next((m for m in node.methods if m.name in {"__init__", "constructor", "initialize"}), None)
-            return self.enter(made, [UNKNOWN, *args], named) if made else UNKNOWN
+            own = [m for m in node.methods if m.name in _UNASKED]
+            for method in sorted(own, key=lambda m: m.name in {"__enter__", "__exit__", "__del__"}):
+                makes = method.name in {"constructor", "initialize", "__construct"}
+                self.enter(method, args if makes else [UNKNOWN, *args], named)
+            return UNKNOWN
         if node in self.reading or len(self.reading) >= MAX_DEPTH:
             return UNKNOWN
         self.reading.append(node)
@@ -232,7 +270,15 @@ class Interpreter:
             self.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"env:{name[5:].upper()}")
         self.scopes[-1][name] = value
 
+    def hold(self, name: str, value: Value) -> None:
+        """A field of an object of the program's own; what differs between objects is unknown."""
+        before = self.fields.get(name, value)
+        same = before is value or (before is not None and before.known == value.known and before.data == value.data)
+        self.fields[name] = value if same and (value.known or value.ref or value.function) else None
+
     def bind_target(self, target: ir.Node, value: Value) -> None:
+        if isinstance(target, ir.Attr) and isinstance(target.obj, ir.Name) and target.obj.id in _SELVES:
+            self.hold(target.name, value)
         match target:
             case ir.Name():
                 self.bind(target.id, value)
@@ -282,6 +328,27 @@ class Interpreter:
         return self.text[node.span[0] : node.span[1]][:200]
 
 
+def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value]) -> list[list[Value]]:
+    """What a call passes to a function it is given."""
+    others = [a for a in args if a is not handed]
+    listed = named.get("args")
+    if listed is not None:
+        return [listed.data if isinstance(listed.data, list) else [UNKNOWN]]
+    if func.ref.rpartition(".")[2] in _ONE_BY_ONE:
+        items = next((a.data for a in others if isinstance(a.data, list)), None)
+        return [[item] for item in items[:MAX_TURNS]] if items else [[unknown("", *others)]]
+    return [others]
+
+
+_SELVES = frozenset({"self", "cls", "this", "$this"})
+_BUILTINS = frozenset({"builtins", "__builtins__", "__builtin__"})
+_NAMESPACES = frozenset({"sys.modules", "globals()"})
+_UNASKED = frozenset({"__init__", "constructor", "initialize", "__construct", "__enter__", "__exit__", "__del__"})
+_ACTING = frozenset({"shell", "words", "code", "sql", "http", "file", "connect", "verb"})
+_ONE_BY_ONE = frozenset({
+    "map", "imap", "imap_unordered", "starmap", "filter", "forEach", "each", "apply", "sorted", "sort", "min", "max",
+    "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "filterfalse", "some", "every", "flatMap",
+})  # fmt: skip
 _READERS: dict[type[Any], Any] = {
     ir.Const: Interpreter.const,
     ir.Name: Interpreter.name,

@@ -27,6 +27,7 @@ class Known:
     open: OpaqueReason | None = None
     mark: str = ""  # socket | listen | stdio: together they make a reverse or bind shell
     when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # argument present: these lines instead
+    holds: str = "0"  # which argument the object given back keeps (a base address, a path)
     value: str = ""  # how a constant result comes from constant arguments: join, b64, hex, text, …
 
 
@@ -42,6 +43,7 @@ class Library:
     pure: frozenset[str]
     wild: tuple[tuple[str, Known], ...] = ()  # names with ``*`` inside
     aliases: Mapping[str, str] = field(default_factory=dict)  # short command names
+    constants: Mapping[str, str] = field(default_factory=dict)  # names that stand for one text
 
     def call(self, name: str) -> Known | None:
         """The entry for a dotted name: itself, a pattern with ``*`` inside, or the longest covering ``x.*``."""
@@ -72,16 +74,18 @@ def library(language: str) -> Library:
     methods: dict[str, Known] = {}
     pure: set[str] = set()
     aliases: dict[str, str] = {}
+    constants: dict[str, str] = {}
     for _stem, values in tables(_FOLDERS.get(language, f"code/tables/{language}")):
         calls |= _entries(values.get("calls", {}))
         methods |= _entries(values.get("methods", {}))
         pure |= set(values.get("pure", ()))
+        constants |= values.get("constants", {})
         aliases |= {alias: name for names, name in values.get("aliases", {}).items() for alias in names.split("|")}
     patterns = {p: PURE for p in pure if "*" in p.removesuffix(".*")} | {
         n: k for n, k in calls.items() if "*" in n[:-2]
     }
     patterns |= {n: k for n, k in calls.items() if n.endswith("*") and not n.endswith(".*")}
-    return Library(language, calls, methods, frozenset(pure), tuple(patterns.items()), aliases)
+    return Library(language, calls, methods, frozenset(pure), tuple(patterns.items()), aliases, constants)
 
 
 def _entries(raw: Mapping[str, Any]) -> dict[str, Known]:
@@ -101,5 +105,6 @@ def _known(raw: Any) -> Known:
         OpaqueReason(reason) if reason else None,
         values.get("mark", ""),
         {key: tuple(lines) for key, lines in values.get("when", {}).items()},
+        str(values.get("holds", "0")),
         values.get("value", ""),
     )

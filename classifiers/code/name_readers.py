@@ -18,7 +18,8 @@ _VERBS: tuple[tuple[str, Verb, bool | None], ...] = (
     ("get list describe head lookup search scan query batch select download", Verb.READ, False),
     ("delete terminate remove purge deregister destroy drop", Verb.DELETE, True),
     ("create run register allocate import start copy publish send invoke", Verb.CREATE, False),
-    ("put update modify set upload attach tag enable associate restore", Verb.MODIFY, None),
+    ("upload", Verb.CREATE, False),
+    ("put update modify set attach tag enable associate restore", Verb.MODIFY, None),
     ("stop reboot disable cancel detach", Verb.CONTROL, None),
     ("add authorize grant allow", Verb.GRANT, False),
 )

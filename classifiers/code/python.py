@@ -156,7 +156,7 @@ class _Reader:
                 return ir.Attr(span, self.expr(node.value), node.attr)
             case ast.Call():
                 named = tuple((k.arg or "**", self.expr(k.value)) for k in node.keywords)
-                return ir.Call(span, self.expr(node.func), tuple(self.exprs(node.args)), named)
+                return ir.Call(span, self.expr(node.func), tuple(self.exprs(_spread(node.args))), named)
             case ast.JoinedStr():
                 return ir.Join(span, tuple(self.exprs(node.values)))
             case ast.FormattedValue():
@@ -203,6 +203,15 @@ class _Reader:
             elif isinstance(child, ast.stmt):
                 out += self.statement(child)
         return out
+
+
+def _spread(args: list[ast.expr]) -> list[ast.expr]:
+    """``f(*["a", "b"])`` is ``f("a", "b")``."""
+    out: list[ast.expr] = []
+    for arg in args:
+        literal = arg.value if isinstance(arg, ast.Starred) else None
+        out += literal.elts if isinstance(literal, ast.List | ast.Tuple) else [arg]
+    return out
 
 
 def _key(node: ast.expr | None) -> str:

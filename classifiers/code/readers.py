@@ -22,6 +22,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "code": run_readers.code,
     "sql": run_readers.sql,
     "http": run_readers.http,
+    "request": run_readers.request,
     "connect": run_readers.connect,
     "pip": run_readers.pip,
     "file": file_readers.file,

@@ -27,15 +27,43 @@ def shell(site: Site, known: Known) -> Value | None:
         head, rest = command.text, literal_words(args)
         words = [head, *rest] if head is not None and rest is not None else None
     if words is not None:
-        return to_surface(site, "shell", {"argv": words}, command)
+        return _fed(site, words) or to_surface(site, "shell", {"argv": words}, command)
     text = command.text if command.text is not None else command.shape or spelled(command)
     if text == "":
         return None
+    if text is not None and (fed := _fed(site, [text.strip()])) is not None:
+        return fed
     if text is not None and text.strip() and not text.lstrip().startswith("$"):
         return to_surface(site, known.roles.get("surface", "shell"), {"command": text}, command)
     site.reader.out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=command.raw or "?", span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     return None
+
+
+_INTERPRETERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "python", "python3", "node", "perl", "ruby", "php"})
+
+
+def _fed(site: Site, argv: list[str]) -> Value | None:
+    """A bare interpreter runs what it is fed: ``run("bash", input="…")``; a pipe to it is not read."""
+    name = argv[0].rpartition("/")[2]
+    given, pipe = site.named.get("input"), site.named.get("stdin")
+    if name not in _INTERPRETERS or any(w not in {"-", "-s"} for w in argv[1:]) or (given is None and pipe is None):
+        return None
+    if given is not None and given.text is not None:
+        is_shell = name.endswith("sh")
+        parts = {"command": given.text} if is_shell else {"code": given.text, "language": name}
+        return to_surface(site, "shell" if is_shell else "code", parts, given)
+    site.reader.out.add(Domain.CODE, Verb.EXECUTE, name, span=site.span, destructive=None)
+    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+    return Value(ref="process", raw=site.raw, data=name, taint=site.taint)
+
+
+def request(site: Site, known: Known) -> Value | None:
+    """A request made now and sent later: the value holds its address, method and body."""
+    method, body = role_of(site, known, "verb"), role_of(site, known, "body")
+    url = role_of(site, known, "url")
+    kept = {"url": url or Value(), "method": method or Value(), "body": body or Value()}
+    return Value(ref="Request", raw=site.raw, taint=site.taint, data=kept if body or method else url and url.text)
 
 
 def words(site: Site, known: Known) -> Value | None:
@@ -99,9 +127,16 @@ def http(site: Site, known: Known) -> Value | None:
     body = next((v for v in (role_of(site, known, r) for r in ("body", "json", "files")) if v is not None), None)
     if body is not None and "method" not in known.roles and named is None:
         method = "POST"
-    if url is not None and url.text is None and url.ref == "Request":
+    if url is not None and isinstance(url.data, dict) and url.ref == "Request":
+        kept = url.data
+        method = kept["method"].text or ("POST" if kept["body"].raw or kept["body"].known else method)
+        body, url = (kept["body"] if kept["body"].known else body), kept["url"]
+    elif url is not None and url.text is None and url.ref == "Request":
         url = Value(known=True, data=url.data, raw=url.raw) if isinstance(url.data, str) else url
     text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
+    base = site.func.data
+    if isinstance(base, str) and base and "://" not in text:  # a client made for one address
+        text = f"{base if '://' in base else 'https://' + base}/{text.lstrip('/')}"
     context = site.reader.context
     for effect in request_effects(method, text, body.data if body is not None and body.known else None, context):
         site.reader.out.put(effect, site.span)

@@ -14,7 +14,7 @@ from classifiers.gather import Gather
 from classifiers.sql.dialect import dialect_of, dialects, engine_of
 from classifiers.sql.place import Place, Site
 from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, starts_like_sql, statements
-from classifiers.sql.statement import parser, read_statement
+from classifiers.sql.statement import read_statement, warm
 
 __all__ = ["classify_sql", "looks_like_sql", "starts_like_sql"]
 
@@ -33,15 +33,15 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
 ) -> Action:
     """``engine`` is postgres, mysql, sqlite, …; ``path`` the JSON path of ``text`` for evidence. Never raises."""
     out = Gather(Surface.SQL, at=path, parsers=["sqlglot"])
-    parser()
     text = _FENCE.sub(lambda fence: " " * len(fence.group()), text)
     if dialect_of(engine) in {None, "mysql"}:
         text = _CONDITIONAL.sub(_opened, text)
+    grammars = dialects(text[:4096], engine)
+    warm(grammars)
     out.start_clock(context.max_ms)
     place = Place(engine_of(engine), host, database)
     if len(text) > MAX_TEXT:
         out.hide(OpaqueReason.SIZE_CAP, (MAX_TEXT, len(text)), "SQL text over the size cap")
-    grammars = dialects(text[:4096], engine)
     for i, (start, end) in enumerate(statements(text[:MAX_TEXT])):
         if i >= MAX_STATEMENTS or out.out_of_time():
             out.hide(OpaqueReason.SIZE_CAP, (start, len(text)), "statements beyond the cap")

@@ -82,7 +82,7 @@ def guess(tool: str, arguments: Any) -> tuple[Entry, str] | None:
         return None
     for name, (reason, _raw) in _SHAPES.items():
         if _TESTS[name](arguments, tool):
-            return _entry(name), reason
+            return _entry(name, _language_in(tool) if name == "code" else ""), reason
     return None
 
 
@@ -98,8 +98,14 @@ def _text_guess(text: str) -> tuple[Entry, str] | None:
 
 
 @cache
-def _entry(name: str) -> Entry:
-    return read_entry(_SHAPES[name][1], "")
+def _entry(name: str, language: str = "") -> Entry:
+    return read_entry({**_SHAPES[name][1], **({"fixed": {"language": language}} if language else {})}, "")
+
+
+def _language_in(tool: str) -> str:
+    """``run_javascript``: the tool's name says the language; an argument that says it wins."""
+    words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).lower())
+    return next((w for w in words if _LANGUAGES.fullmatch(w)), "")
 
 
 def _text(arguments: Any, names: str) -> str | None:
