@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ntpath
 import re
 from dataclasses import replace
 
 from classifiers.cmdexe.split import Command, Redirect, commands, words
 from classifiers.context import Context
-from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, Reversibility, Tag, Verb
+from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, PathScope, Reversibility, Tag, Verb
 from classifiers.gather import Gather, tagged
 from classifiers.paths import located
 from classifiers.windows.places import placed
@@ -21,11 +22,13 @@ _IF = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FOR = re.compile(
-    r"^for\s+(?P<flags>(?:/\w\s+)*)(?P<options>\"[^\"]*\"\s+)?(?P<var>%%?~?\w)\s+in\s*\((?P<set>.*?)\)\s*do\s*(?P<body>.*)$",
+    r"^for\s+(?P<flags>(?:/\w\s+)*)(?P<options>\"[^\"]*\"\s+|(?!%)[^\s(\"]+\s+)?(?P<var>%%?~?\w)\s+in\s*\((?P<set>.*?)\)\s*do\s*(?P<body>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE | re.DOTALL)
 _VARIABLE = re.compile(r"%([\w()#$.-]+)(?::~?[^%]*)?%|!([\w()]+)!")
+_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\|/")
+_ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
 _NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
 _PRINTS_NOTHING = re.compile(r"@?(?:type\s+nul:?|break|rem\.?|cd\.|copy\s+/y\s+nul)", re.IGNORECASE)
 _SHELLS = frozenset(
@@ -38,7 +41,8 @@ class Batch:
 
     def __init__(self, context: Context, depth: int, out: Gather) -> None:
         self.context, self.depth, self.out = context, depth, out
-        self.variables: dict[str, str] = {}
+        self.variables: dict[str, str] = {"comspec": "cmd.exe"}
+        self.folders: list[str | None] = [None]  # where cmd stands; pushd puts one on top
 
     def read(self, command: Command) -> None:
         before = len(self.out.effects)
@@ -46,10 +50,21 @@ class Batch:
         self._one(text, command)
         for redirect in command.redirects:
             self._redirect(redirect, command)
+        if self.folders[-1]:
+            for i in range(before, len(self.out.effects)):
+                self.out.effects[i] = self._below(self.out.effects[i], self.folders[-1])
         if command.condition is not Condition.ALWAYS:
             for i in range(before, len(self.out.effects)):
                 if self.out.effects[i].condition is Condition.ALWAYS:
                     self.out.effects[i] = replace(self.out.effects[i], condition=command.condition)
+
+    def _below(self, effect: Effect, folder: str) -> Effect:
+        """A relative path is below the folder that cmd has gone to."""
+        target = effect.target
+        if effect.domain is not Domain.FILESYSTEM or not target or _ROOTED.match(target) or effect.where != "local":
+            return effect
+        whole = ntpath.normpath(ntpath.join(folder, target))
+        return placed(replace(effect, target=whole, path_scope=PathScope.OUTSIDE))
 
     def expand(self, text: str) -> str:
         """Variables this text has set are put in; others stay as written."""
@@ -74,8 +89,10 @@ class Batch:
             self._loop(loop, command)
         elif (assigned := _SET.match(text)) is not None:
             self.variables[assigned.group(1).lower()] = assigned.group(2)
-        elif re.match(r"^(cd|chdir|pushd)\b", low):
+        elif re.match(r"^(cd|chdir|pushd|popd)\b", low):
             self._chdir(text)
+        elif re.fullmatch(r"set(\s+[\w()]+)?", low):
+            self.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=(command.start, command.end))
         else:
             self._program(text, command)
 
@@ -91,16 +108,22 @@ class Batch:
         name = loop.group("var")
         if "/f" in flags and members[:1] in {"'", "`"}:
             self._nested(members.strip("'`"), command, Condition.ALWAYS)
-        literal = not flags and not re.search(r"[*?%]", members)
+        walks = "/r" in flags or "/d" in flags
+        literal = not walks and not flags and not re.search(r"[*?%]", members)
         values = re.split(r"[\s,;]+", members)[:24] if literal and members else [None]
         for value in values:
             text = body if value is None else re.sub(re.escape(name), lambda _m, v=value: v, body)
             self._nested(text, command, Condition.LOOP)
 
     def _chdir(self, text: str) -> None:
-        given = [w for w in words(text)[1:] if w.lower() != "/d"]
-        if given:
+        name, *given = [w for w in words(text) if w.lower() != "/d"]
+        if name.lower() == "popd":
+            self.folders = self.folders[:-1] or [None]
+        elif given:
             self.context = replace(self.context, cwd=None)
+            here = self.folders[-1]
+            there = given[0] if _ABSOLUTE.match(given[0]) else here and ntpath.normpath(ntpath.join(here, given[0]))
+            self.folders = [*self.folders, there] if name.lower() == "pushd" else [*self.folders[:-1], there]
 
     def _program(self, text: str, command: Command) -> None:
         given = words(text)
@@ -108,7 +131,7 @@ class Batch:
         if not given:
             return
         first = given[0]
-        glued = re.match(r"^(echo|del|rd|md|cd|copy|type|dir)([./\\(:].*)$", first, re.IGNORECASE)
+        glued = re.match(r"^(echo|del|erase|rd|rmdir|md|cd|copy|move|type|dir)([./\\(:].*)$", first, re.IGNORECASE)
         if glued is not None:
             given = [glued.group(1), glued.group(2), *given[1:]]
         if _VARIABLE.search(first) and "\\" not in first and "/" not in first:

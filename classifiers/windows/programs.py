@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from classifiers.context import Context
+from classifiers.context import NOWHERE, Context
 from classifiers.datafile import tables
 from classifiers.effects import Action, Condition, Domain, OpaqueReason, Verb
 from classifiers.gather import Gather
@@ -24,6 +24,7 @@ from classifiers.windows.places import load_places, placed
 from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
+_FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 Words = Sequence[str | None]
 
 
@@ -36,6 +37,7 @@ class Rule:
     open: OpaqueReason | None
     condition: Condition | None
     via: str
+    one: bool  # the inner command is one word; it stands in quotes
 
 
 def program_name(word: str) -> str:
@@ -44,10 +46,23 @@ def program_name(word: str) -> str:
     return re.sub(r"\.(exe|com|cmd|bat)$", "", base)
 
 
+def _is_script(word: str) -> bool:
+    """A batch file by its path: what it is called says nothing."""
+    return re.search(r"[\\/].*\.(bat|cmd)[\"']?$", word.lower()) is not None
+
+
 def warm() -> None:
-    """Load the tables before a first command's clock starts."""
+    """Load the tables, the shell's too, before a first command's clock starts."""
     _programs()
     load_places()
+    _warm_shell()
+
+
+@cache
+def _warm_shell() -> None:
+    reader = surface_named("shell")
+    if reader is not None:
+        reader.classify(CallParts("shell", {"argv": ["git", "status"]}), NOWHERE)
 
 
 def knows(name: str) -> bool:
@@ -62,6 +77,10 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
         out.hide(OpaqueReason.DYNAMIC_COMMAND, place.span, "the program is not known before it runs")
         return
     name = program_name(first)
+    if _is_script(first):
+        out.add(Domain.PROCESS, Verb.EXECUTE, first, span=place.span, destructive=None)
+        out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
+        return
     line = " ".join("?" if w is None else w for w in words[1:]).lower()
     for rule in _programs().get(name, ()):
         if rule.match.search(line):
@@ -135,6 +154,8 @@ class Arguments:
         """The words that are the inner command: after a switch, from an index, or all."""
         if key == "rest":
             return self.words
+        if key == "last":
+            return self.plain[-1:]
         if key == "plain":
             start = next((i for i, w in enumerate(self.words) if w is None or not _is_switch(w)), len(self.words))
             return self.words[start:]
@@ -148,7 +169,7 @@ class Arguments:
 def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gather) -> None:
     """The command inside the command."""
     words = arguments.rest(rule.run)
-    if rule.run.startswith(("/tr", "-tr", "/b", "/v", "-argument")):
+    if rule.one or rule.run.startswith(("/tr", "-tr", "/b", "/v", "-argument")):
         words = words[:1]
     if not words:
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, f"inner command of {name}")
@@ -159,6 +180,8 @@ def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gathe
         out.hide(reason, place.span, f"inner command of {name}")
         return
     text = " ".join(w for w in words if w is not None)
+    if name == "forfiles":  # each file's name is put in when it is found
+        text = _FOUND.sub("%~1", text)
     role = "code" if rule.shell == "code" else "command"
     parts = CallParts(rule.shell, {role: text}, depth=place.depth + 1)
     action = reader.classify(parts, place.context)
@@ -184,11 +207,13 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
 
 
 def _is_switch(word: str) -> bool:
-    return bool(re.match(r"^[/-][A-Za-z?][\w?-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
+    if re.match(r"^(/[A-Za-z?](:[^/]*)?){2,}$", word):  # "/s/q"
+        return True
+    return bool(re.match(r"^[/-][A-Za-z?][\w?+-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
 
 
 def _cut(word: str) -> tuple[str, str, str]:
-    found = re.match(r"^([/-][\w?-]+|\w+)([:=])(.*)$", word)
+    found = re.match(r"^([/-][\w?+-]+|\w+)([:=])(.*)$", word)
     return (found.group(1), found.group(2), found.group(3)) if found else (word, "", "")
 
 
@@ -213,4 +238,5 @@ def _rule(raw: dict[str, Any]) -> Rule:
         OpaqueReason(raw["open"]) if "open" in raw else None,
         Condition(raw["condition"]) if "condition" in raw else None,
         raw.get("via", ""),
+        bool(raw.get("one")),
     )
