@@ -13,7 +13,7 @@ from classifiers.code.readers import PLACES, READERS, STRANGERS
 from classifiers.code.values import UNKNOWN, Value, taints, unknown
 from classifiers.effects import Certainty, Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
-from classifiers.templates import Given, fill_all
+from classifiers.templates import Given, Lookup, fill_all, template
 
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
@@ -130,12 +130,30 @@ def _effects(site: Site, known: Known) -> frozenset[int]:
     lines = next((lines for key, lines in known.when.items() if _is_given(site, key)), known.effects)
     place = PLACES.get(site.reader.language)
     made: list[int] = []
-    for effect in fill_all(lines, lookup, site.reader.context):
+    for key, more in known.opens.items():
+        if _is_given(site, key):
+            lines = (*lines, *more)
+            out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+    filled = [
+        e for line in lines for one in _each(site, line, lookup) for e in fill_all([line], one, site.reader.context)
+    ]
+    for effect in filled:
         effect = place(effect) if place is not None else effect  # noqa: PLW2901 - the same effect, placed
         if _is_given(site, "whatif"):
             effect = replace(effect, dry_run=True, destructive=False)  # noqa: PLW2901 - the same effect, tried only
         made.append(out.put(replace(effect, certainty=Certainty.DECODED) if decoded else effect, site.span))
     return frozenset(made)
+
+
+def _each(site: Site, line: str, lookup: Lookup) -> list[Lookup]:
+    """A list where one name is meant (``-ComputerName a, b``): the line once for each member."""
+    holes = template(line).holes
+    given = site.argument(holes[0].key) if len(holes) == 1 else None
+    members = given.data if given is not None and given.known and isinstance(given.data, list) else []
+    texts = [m.text for m in members if isinstance(m, Value)]
+    if not texts or None in texts or holes[0].key == "@input":
+        return [lookup]
+    return [lambda _key, t=text: Given(t, t or "?") for text in texts[:24]]  # type: ignore[misc]
 
 
 def _is_given(site: Site, key: str) -> bool:
@@ -172,6 +190,9 @@ def _flows(site: Site, made: frozenset[int]) -> None:
 
 def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
     taint = site.taint | made
+    if known.value == "named":  # what the object is called stands for it
+        named = site.argument(known.holds)
+        return Value(raw=site.raw, taint=taint) if named is None else replace(named, taint=named.taint | taint)
     if known.value == "own":
         own = site.own
         return replace(own, ref=site.func.ref.rpartition(".")[0], taint=own.taint | taint)

@@ -28,6 +28,7 @@ class Known:
     mark: str = ""  # socket | listen | stdio: together they make a reverse or bind shell
     when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # argument present: these lines instead
     holds: str = "0"  # which argument the object given back keeps (a base address, a path)
+    opens: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # argument present: these too, and it is unread
     value: str = ""  # how a constant result comes from constant arguments: join, b64, hex, text, …
 
 
@@ -106,5 +107,6 @@ def _known(raw: Any) -> Known:
         values.get("mark", ""),
         {key: tuple(lines) for key, lines in values.get("when", {}).items()},
         str(values.get("holds", "0")),
+        {key: tuple(lines) for key, lines in values.get("opens", {}).items()},
         values.get("value", ""),
     )

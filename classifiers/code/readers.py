@@ -37,6 +37,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "new_object": powershell.new_object,
     "import": powershell.imported,
     "wmi": powershell.wmi,
+    "add_type": powershell.add_type,
 }
 # What a language does with a call nobody described, and how it names files; Python's way is the common one.
 STRANGERS: dict[str, Callable[[Site], Value]] = {"powershell": stranger}

@@ -20,8 +20,9 @@ from classifiers.datafile import alternatives, table
 from classifiers.powershell.repair import mended, original
 
 _PASS_THROUGH = re.compile(
-    r".*_expression$|^unary|^statement_list$|^program$|^script_block_body$|^pipeline_chain$|^string_literal$"
+    r".*_expression$|^unary|^statement_list$|^program$|^script_block_body$|^pipeline_chain$|^(string|integer|real)_literal$"
 )
+MAX_STATEMENTS = 2_000
 _DASHES = "-\u2013\u2014\u2015"
 _BACKTICKS = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
@@ -52,6 +53,13 @@ class _Front:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.broken: list[ir.Span] = []
+        found = _all(source.root, "script_parameter") if source.root.child_count < MAX_STATEMENTS else []
+        self.params = {  # of the script's own functions: no switches unless they say so
+            source.text(v).lstrip("$").lower()
+            for p in found
+            if "[switch]" not in source.text(p).lower()
+            for v in _all(p, "variable")[:1]
+        }
 
     def block(self, node: Any) -> list[ir.Node]:
         return [self.node(child) for child in node.named_children if child.type not in {"comment", "empty_statement"}]
@@ -125,6 +133,8 @@ class _Front:
         redirects: list[ir.Node] = []
         waiting: tuple[str, ir.Span] | None = None
         for child in node.named_children if node is not None else ():
+            if child.type == "command_argument_sep" and self.source.text(child).startswith(":") and named:
+                waiting = waiting or (named.pop()[0], self.source.span(child))  # -Switch:$value
             if child.type in {"command_argument_sep", "comment"}:
                 continue
             if child.type == "redirection":
@@ -141,7 +151,7 @@ class _Front:
                 key, colon, value = text[1:].partition(":")
                 if colon and value:
                     named.append((key.lower(), ir.Const(self.source.span(child), value)))
-                elif is_switch(key.lower()) and not colon:
+                elif is_switch(key.lower()) and not colon and key.lower() not in self.params:
                     named.append((key.lower(), ir.Const(self.source.span(child), value=True)))
                 else:
                     waiting = (key.lower(), self.source.span(child))

@@ -114,6 +114,22 @@ def imported(site: Site, known: Known) -> Value | None:
     return None
 
 
+_PLATFORM = re.compile(r"(?:system|microsoft|presentation\w*|windowsbase|mscorlib)\b", re.IGNORECASE)
+
+
+def add_type(site: Site, known: Known) -> Value | None:
+    """Assemblies of the platform do nothing when they are loaded; source and other assemblies are not read."""
+    name, path, code = (role_of(site, known, role) for role in ("name", "path", "code"))
+    names = name.data if name is not None and isinstance(name.data, list) else [name] if name is not None else []
+    if names and path is None and all(_PLATFORM.match(n.text or "") for n in names if isinstance(n, Value)):
+        return None
+    target = path.text if path is not None else name.text if name is not None else None
+    raw = None if target else (code.raw if code is not None else "?")
+    site.reader.out.add(Domain.CODE, Verb.EXECUTE, target, target_raw=raw, span=site.span, destructive=None)
+    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+    return None
+
+
 def wmi(site: Site, known: Known) -> Value | None:
     """Win32_Process.Create is a command line; other methods are not read."""
     method, args = role_of(site, known, "method"), role_of(site, known, "args")

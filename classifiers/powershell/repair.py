@@ -1,7 +1,8 @@
-r"""Spell PowerShell so that the grammar reads it: what it allows and the grammar does not know gets quotes or a space.
+r"""Spell PowerShell so that the grammar reads it: what it allows and the grammar does not know gets another spelling.
 
 In: text. Out: the text to parse and where characters were put in, so that positions can be given in the original.
-Two things are mended: ``iex(…)`` (no space before the parenthesis) and ``$env:TEMP\x`` as a bare argument.
+Mended are: ``iex(…)`` (no space before the parenthesis), ``$env:TEMP\x`` and lists such as ``Name, Id`` as bare
+arguments, ``1GB``, a command on the line of its ``param(…)``, clauses of a ``switch`` on one line.
 """
 
 from __future__ import annotations
@@ -12,38 +13,106 @@ from bisect import bisect_left
 _CALLED = frozenset({"iex", "invoke-expression", "echo", "write-host", "write-output", "cmd", "start-process"})
 _PATH = re.compile(r"\$(?:\{[\w:()]+\}|(?:\w+:)?\w+)[\\/][^\s;|)}{(,\"'`<>&]*")
 _WORD = re.compile(r"[\w-]+")
+_BARE = re.compile(r"[A-Za-z_*?.~\\/\d][\w*?.:\\/~@+-]*")
+_NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e\d+)?)[lud]?(?:[kmgtp]b)?", re.IGNORECASE)
+_SIZE = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)([kmgtp]b)\b", re.IGNORECASE)
 _BEFORE_ARGUMENT = frozenset(" \t=,")
+_CLAUSE = re.compile(r"[ \t]+(?=['\"$\d]|default\b)", re.IGNORECASE)
+_NATIVE_SWITCH = re.compile(r"(?<=\s)[-/](?:split|join|f|replace|match)(?=\s)", re.IGNORECASE)
 
 
 def mended(text: str) -> tuple[str, list[int]]:
     """(text, places): each place is an offset in the mended text where one character was put in."""
-    out: list[str] = []
-    places: list[int] = []
-    i = 0
-    while i < len(text):
-        char = text[i]
+    speller = _Speller(_SIZE.sub(lambda m: m[1] + "0" * len(m[2]), text))
+    speller.run()
+    return "".join(speller.out), [place + i for i, place in enumerate(speller.places)]
+
+
+class _Speller:
+    """One pass over the text; ``out`` is the new spelling, ``places`` where it is longer, in the original."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.out: list[str] = []
+        self.places: list[int] = []
+        self.open: list[str] = []  # brackets not closed yet; "param(" and "switch{" are those of these words
+        self.word = ""  # the last bare word
+        self.switch = False  # a switch whose body has not begun
+
+    def run(self) -> None:
+        i = 0
+        while i < len(self.text):
+            i = self.step(i)
+
+    def step(self, i: int) -> int:
+        text, char = self.text, self.text[i]
         if char in "'\"":
-            end = _string_end(text, i)
-            out.append(text[i:end])
-        elif char == "#" and (i == 0 or text[i - 1] in " \t\n;"):
+            return self.copy(i, _string_end(text, i))
+        if text.startswith(("@'", '@"'), i):
+            end = text.find(f"\n{text[i + 1]}@", i)
+            return self.copy(i, len(text) if end < 0 else end + 3)
+        if char == "#" and (i == 0 or text[i - 1] in " \t\n;"):
             end = text.find("\n", i)
-            end = len(text) if end < 0 else end
-            out.append(text[i:end])
-        elif char == "$" and i and text[i - 1] in _BEFORE_ARGUMENT and (found := _PATH.match(text, i)):
-            end = found.end()
-            out += ['"', text[i:end], '"']
-            places += [i, end]
-        elif (char.isalnum() or char == "_") and (word := _WORD.match(text, i)):
-            end = word.end()
-            out.append(word.group())
-            if text[end : end + 1] == "(" and word.group().lower() in _CALLED:
-                out.append(" ")
-                places.append(end)
-        else:
-            end = i + 1
-            out.append(char)
-        i = end
-    return "".join(out), [place + i for i, place in enumerate(places)]
+            return self.copy(i, len(text) if end < 0 else end)
+        if char == "$" and i and text[i - 1] in _BEFORE_ARGUMENT and (found := _PATH.match(text, i)):
+            return self.quoted(i, found.end(), '"')
+        starts = i == 0 or text[i - 1] in " \t\n,(="
+        if starts and "[" not in self.open and (bare := _BARE.match(text, i)) and self.is_listed(i, bare.end()):
+            return self.quoted(i, bare.end(), "'")
+        if char in "-/" and self.word in {"certutil", "certutil.exe"} and (found := _NATIVE_SWITCH.match(text, i)):
+            return self.quoted(i, found.end(), '"')
+        if (char.isalnum() or char == "_") and (word := _WORD.match(text, i)):
+            return self.bare(i, word.end())
+        return self.bracket(i, char)
+
+    def bare(self, start: int, end: int) -> int:
+        word = self.text[start:end].lower()
+        self.copy(start, end)
+        self.switch = self.switch or word == "switch"
+        before = self.text[start - 1] if start else " "
+        self.word = word if before in " \t\n;|&({=" else self.word
+        if self.text[end : end + 1] == "(" and word in _CALLED:
+            self.put(" ", end)
+        return end
+
+    def bracket(self, i: int, char: str) -> int:
+        end = self.copy(i, i + 1)
+        if char in "([{":
+            kind = f"{self.word}(" if char == "(" and self.word == "param" else char
+            if char == "{" and self.switch and "(" not in self.open:
+                kind, self.switch = "switch{", False
+            self.open.append(kind)
+        elif char in ")]}" and self.open:
+            closed = self.open.pop()
+            rest = self.text[end : end + 40].lstrip(" \t")
+            if closed == "param(" and rest and rest[0] not in "\r\n;})":
+                self.put("\n", end)
+            if char == "}" and self.open[-1:] == ["switch{"] and _CLAUSE.match(self.text, end):
+                self.put(";", end)
+        elif char in ";|\n":
+            self.word = ""
+        return end
+
+    def is_listed(self, start: int, end: int) -> bool:
+        """A bare word beside a comma that is no number."""
+        if _NUMBER.fullmatch(self.text, start, end) or self.text[end : end + 1] in {"(", "="}:
+            return False
+        after = self.text[end : end + 20].lstrip(" \t")[:1]
+        return after == "," or self.text[max(0, start - 40) : start].rstrip()[-1:] == ","
+
+    def copy(self, start: int, end: int) -> int:
+        self.out.append(self.text[start:end])
+        return end
+
+    def put(self, char: str, place: int) -> None:
+        self.out.append(char)
+        self.places.append(place)
+
+    def quoted(self, start: int, end: int, mark: str) -> int:
+        self.put(mark, start)
+        self.copy(start, end)
+        self.put(mark, end)
+        return end
 
 
 def original(places: list[int], point: int) -> int:

@@ -18,6 +18,7 @@ from classifiers.gather import tagged
 
 _WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
 _KEY = re.compile(r"^(registry::)?(hk(lm|cu|cr|u|cc)\b|hkey_)", re.IGNORECASE)
+_ENVIRONMENT = re.compile(r"^env:\\?(\w*)\\?$", re.IGNORECASE)  # PowerShell's drive of variables
 _VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
 
 
@@ -34,6 +35,8 @@ def is_registry(text: str | None) -> bool:
 def placed(effect: Effect) -> Effect:
     """``effect`` with what its Windows path or registry key says; other effects are given back as they are."""
     text = effect.target if effect.target is not None else effect.target_raw
+    if text is not None and effect.domain is Domain.FILESYSTEM and (drive := _ENVIRONMENT.match(text)):
+        return replace(effect, domain=Domain.ENVIRONMENT, target=f"env:{drive.group(1) or '*'}", path_scope=None)
     if text is None or effect.domain not in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT}:
         return effect
     if is_registry(text):
