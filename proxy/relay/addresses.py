@@ -8,9 +8,11 @@ from __future__ import annotations
 import ipaddress
 import socket
 
-# metadata services outside the link-local ranges: AWS over IPv6, Alibaba, Oracle's classic one, Azure's host
-_METADATA = frozenset(map(ipaddress.ip_address, ("fd00:ec2::254", "100.100.100.200", "192.0.0.192", "168.63.129.16")))
-_TRANSLATED = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("::/96"))  # RFC 6052; RFC 4291 2.5.5.1
+# services of a cloud's host outside the link-local ranges: Google over IPv6, Alibaba, Oracle's classic one, Azure
+_METADATA = frozenset(map(ipaddress.ip_address, ("fd20:ce::254", "100.100.100.200", "192.0.0.192", "168.63.129.16")))
+_AWS = ipaddress.ip_network("fd00:ec2::/32")  # metadata, credentials of pods, DNS, time
+# the last 32 bits are an IPv4 address: RFC 6052, RFC 8215 (as operators use it), RFC 4291 2.5.5.1, RFC 2765
+_TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96")))
 
 
 def forbidden(address: str, port: int, own: frozenset[tuple[str, int]]) -> bool:
@@ -21,7 +23,7 @@ def forbidden(address: str, port: int, own: frozenset[tuple[str, int]]) -> bool:
         if embedded is None and int(ip) > 1 and any(ip in network for network in _TRANSLATED):
             embedded = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         ip = embedded or ip
-    if ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip in _METADATA:
+    if ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip in _METADATA or ip in _AWS:
         return True
     if isinstance(ip, ipaddress.IPv4Address) and int(ip) == 0xFFFFFFFF:
         return True

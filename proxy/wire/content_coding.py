@@ -94,6 +94,11 @@ class _Zstd:
             if self._open is None:
                 self._open = zstandard.ZstdDecompressor(max_window_size=8 << 20).decompressobj()
                 self._started = True
+                out += self._open.decompress(
+                    data[:1]
+                )  # a frame given whole is read by other code, that minds other things
+                data = data[1:]
+                continue
             piece, data = data[:PIECE], data[PIECE:]
             out += self._open.decompress(piece)
             if self._open.eof:

@@ -221,8 +221,15 @@ def test_a_refused_head_request_gets_no_body(rig):
 
 
 @pytest.mark.parametrize(
-    "host", ["169.254.169.254", "[fe80::1]", "0.0.0.0", "[::ffff:169.254.169.254]", "[fd00:ec2::254]"]
-)
+    "host",
+    [
+        "169.254.169.254", "[fe80::1]", "0.0.0.0", "[::ffff:169.254.169.254]", "[fd00:ec2::254]",
+        # spellings only a resolver reads: one number, hexadecimal, octal, fewer parts
+        "2852039166", "0xa9fea9fe", "0xa9.0xfe.0xa9.0xfe", "0251.0376.0251.0376", "169.254.43518", "169.16689662",
+        "[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::a9fe:a9fe]", "[2002:a9fe:a9fe::1]", "[::a9fe:a9fe]", "[::ffff:0:a9fe:a9fe]",
+        "[fd20:ce::254]", "100.100.100.200", "[::]", "0", "255.255.255.255",
+    ],
+)  # fmt: skip
 def test_metadata_and_link_local_addresses_are_refused(rig, host):
     r = rig({"/": {"url": f"http://{host}:80"}})
     got = r.talk(ASK)
@@ -230,11 +237,27 @@ def test_metadata_and_link_local_addresses_are_refused(rig, host):
     assert b"Onlooker-Refusal: forbidden-address" in got
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
-def test_its_own_listener_is_refused(rig, host):
+OWN = ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "127.1", "2130706433", "0x7f.1", "127.0.0.53", "[::1]"]
+
+
+@pytest.mark.parametrize("bound", ["127.0.0.1", "0.0.0.0", "[::]"])
+@pytest.mark.parametrize("host", [*OWN, "@NAME@", "@ADDRESS@"])
+def test_its_own_listener_is_refused_under_each_of_its_names(rig, host, bound):
+    """A listener on all addresses is reached by each of this machine's; one on loopback not by the others."""
+    name = socket.gethostname()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # sends nothing: says which of our addresses would be used
+            address = probe.getsockname()[0]
+            socket.getaddrinfo(name, 80)
+        except OSError:
+            if host.startswith("@"):
+                pytest.skip("this machine has no name or address of its own")
+            address = ""
     with socket.create_server(("127.0.0.1", 0)) as control:
         port = control.getsockname()[1]
-        r = rig({"/": {"url": f"http://{host}:{port}"}}, own=[f"127.0.0.1:{port}"])
+        host = host.replace("@NAME@", name).replace("@ADDRESS@", address)
+        r = rig({"/": {"url": f"http://{host}:{port}"}}, own=[f"{bound}:{port}"])
         assert b"Onlooker-Refusal: forbidden-address" in r.talk(ASK)
 
 
