@@ -72,9 +72,14 @@ class Reading:
 Special = Callable[[Reading, Word, Sequence[Word]], None]
 
 
-def interpret(node: Node, name: Word, words: Sequence[Word]) -> Reading:
-    """Read one command. ``name`` is the program's own word, for the evidence of effects no operand carries."""
+def interpret(node: Node, name: Word, words: Sequence[Word], *, piped: bool = False) -> Reading:
+    """Read one command. ``name`` is the program's own word, for the evidence of effects no operand carries.
+
+    ``piped``: its standard input comes from a pipe or a file; ``when`` and ``unless`` know this by that name.
+    """
     parsed = parse(node, words)
+    if piped:
+        parsed.filled.add("piped")
     reading = _Interpreter(parsed, name).read()
     if not asks_help(parsed):
         for special in dict.fromkeys(n.special for n in parsed.nodes if n.special):

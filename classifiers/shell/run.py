@@ -152,7 +152,7 @@ def run_program(
     if node is None:
         return _unknown(ev, words, state, scope)
     before = len(ev.out.effects)
-    reading = interpret(node, name, words[1:])
+    reading = interpret(node, name, words[1:], piped=scope.stdin is not None)
     ev.out.note(f"{program}: {reading.node.file}:{reading.node.line}")
     inputs = [scope.stdin] if scope.stdin is not None else []
     inputs += ev.streams_in(list(words[1:]))
