@@ -26,7 +26,7 @@ class Upstream:
     """
 
     def __init__(self) -> None:
-        self.cases: dict[str, list[bytes | Callable[[], None]]] = {}
+        self.cases: dict[str, list[bytes | Callable[[], bytes | None]]] = {}
         self.requests: dict[str, list[bytes]] = {}
         self._server = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port: int = self._server.getsockname()[1]
@@ -44,6 +44,16 @@ class Upstream:
         start = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n{head}\r\n".encode()
         self.cases[case] = [start, *(pieces or [body])]
         return start + body
+
+    def reply(self, case: str, answer: Callable[[dict[str, Any]], bytes], *, content_type: str) -> None:
+        """Answer with what ``answer`` makes of the request's JSON body, until the connection closes."""
+        start = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n".encode()
+
+        def made() -> bytes:
+            body = answer(json.loads(self.requests[case][-1].partition(b"\r\n\r\n")[2]))
+            return start + f"Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+        self.cases[case] = [made]
 
     def chunked(self, case: str, pieces: list[bytes], *, content_type: str = "text/event-stream") -> bytes:
         start = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
@@ -74,10 +84,9 @@ class Upstream:
                 self.requests.setdefault(case, []).append(request)
                 try:
                     for piece in self.cases.get(case, [b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"]):
-                        if callable(piece):
-                            piece()
-                        else:
-                            client.sendall(piece)
+                        sent = piece() if callable(piece) else piece
+                        if sent:
+                            client.sendall(sent)
                 except OSError:
                     return
 

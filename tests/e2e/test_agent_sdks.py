@@ -84,44 +84,57 @@ def test_an_acp_agents_call_is_an_action_and_the_editor_gets_every_update(tmp_pa
     assert (outcome["action"], outcome["outcome"]) == (action["id"], "ok")
 
 
-def a2a_client(url, *, streaming):
+def a2a_client(url, *, streaming, binding):
     client = pytest.importorskip("a2a.client")
     types = pytest.importorskip("a2a.types")
     card = types.AgentCard(
         name="booker",
-        supported_interfaces=[types.AgentInterface(protocol_binding="HTTP+JSON", url=url, protocol_version="1.0")],
+        supported_interfaces=[types.AgentInterface(protocol_binding=binding, url=url, protocol_version="1.0")],
         capabilities=types.AgentCapabilities(streaming=streaming),
         default_input_modes=["text"],
         default_output_modes=["text"],
     )
-    config = client.ClientConfig(streaming=streaming, supported_protocol_bindings=["HTTP+JSON"])
+    config = client.ClientConfig(streaming=streaming, supported_protocol_bindings=[binding])
     return client.create_client(card, client_config=config)
 
 
+def a2a_answers(binding, states):
+    """What the other agent says: the states alone, or as results of the request's own id."""
+
+    def answer(asked):
+        rpc = {"jsonrpc": "2.0", "id": asked.get("id")}
+        told = [{**rpc, "result": s} for s in states] if binding == "JSONRPC" else states
+        if len(told) == 1:
+            return json.dumps(told[0]).encode()
+        return "".join(f"data: {json.dumps(one)}\n\n" for one in told).encode()
+
+    return answer
+
+
+@pytest.mark.parametrize("binding", ["HTTP+JSON", "JSONRPC"])
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
-def test_a_message_to_another_agent_is_an_action_and_its_task_the_outcome(live, upstream, streaming):
+def test_a_message_to_another_agent_is_an_action_and_its_task_the_outcome(live, upstream, streaming, binding):
     types = pytest.importorskip("a2a.types")
-    case, message = f"sdk-a2a-{streaming}", f"msg-{uuid.uuid4().hex}"
-    task = {"id": "t1", "contextId": f"ctx-{streaming}"}
+    case, message = f"sdk-a2a-{streaming}-{binding[:4]}", f"msg-{uuid.uuid4().hex}"
+    task = {"id": "t1", "contextId": f"ctx-{case}"}
     states = [{"task": {**task, "status": {"state": f"TASK_STATE_{s}"}}} for s in ("WORKING", "COMPLETED")]
-    if streaming:
-        body = "".join(f"data: {json.dumps(s)}\n\n" for s in states).encode()
-    else:
-        body = json.dumps(states[1]).encode()
-    upstream.answer(case, body, content_type="text/event-stream" if streaming else "application/json")
+    kind = "text/event-stream" if streaming else "application/json"
+    upstream.reply(case, a2a_answers(binding, states if streaming else states[1:]), content_type=kind)
     asked = types.SendMessageRequest(
         message=types.Message(message_id=message, role=types.Role.ROLE_USER, parts=[types.Part(text="book it")])
     )
 
     async def talk():
-        client = await a2a_client(f"{live.base}/up/{case}", streaming=streaming)
+        client = await a2a_client(f"{live.base}/up/{case}", streaming=streaming, binding=binding)
         try:
             return [said.task.status.state async for said in client.send_message(asked)]
         finally:
             await client.close()
 
     assert asyncio.run(talk())[-1] == types.TaskState.TASK_STATE_COMPLETED
-    (action,) = live.calls(message)
+    sent = json.loads(upstream.requests[case][-1].partition(b"\r\n\r\n")[2])
+    (action,) = live.calls(sent["id"] if binding == "JSONRPC" else message)
     assert (action["call"]["kind"], action["call"]["executed_by"]) == ("a2a_message", "agent")
+    assert action["exchange"]["protocol"] == "a2a"
     (outcome,) = live.wait(lambda r: r["kind"] == "outcome" and r["action"] == action["id"])
     assert (outcome["outcome"], outcome["reported_by"]) == ("ok", "agent")
