@@ -152,7 +152,7 @@ class ResponsesAssembly:
             # the provider's own search and its outcome share no id: the outcome follows its call
             own = kind == "tool_search_output" and not text(item.get("call_id")) and self._searched is not None
             yield output_result({**item, "call_id": self._searched} if own else item, source="stream")
-        if kind in ("tool_search_output", "mcp_list_tools"):
+        if kind in ("tool_search_output", "mcp_list_tools", "additional_tools"):
             found = tuple(d for tool in rows(item.get("tools")) for d in definitions(tool, item.get("server_label")))
             yield ToolsOffered(found, present=False)
 

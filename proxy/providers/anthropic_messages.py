@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from classifiers.call import ExecutedBy, ToolCall
-from proxy.events import CallClosed, Event, Facts, ResultSeen
+from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
-from proxy.providers._anthropic_request import CALL_BLOCKS, request_events
+from proxy.providers._anthropic_request import CALL_BLOCKS, offered, request_events
 from proxy.providers._calls import arguments, by_flag, fields, given, ident, patterns, result, rows, short, text
 from proxy.providers._usage import usage
 from proxy.wire import Frame
@@ -121,6 +121,8 @@ class AnthropicAssembly:
             self._count += 1
         elif kind.endswith("_tool_result"):
             yield _server_result(block, kind)
+        elif kind == "mcp_tool_listing":  # what the connector's server offers, told in the answer
+            yield ToolsOffered(offered(block).definitions, present=False)
 
     def _append(self, data: dict[str, Any]) -> Iterable[Event]:
         delta = fields(data.get("delta"))

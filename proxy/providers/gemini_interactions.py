@@ -56,7 +56,7 @@ class InteractionAssembly:
             yield from self._whole(data)
         elif kind == "step.start":
             if len(self._open) < STEPS_CAP:
-                self._open[ident(data.get("index"))] = (fields(data.get("step")), [])
+                self._open[ident(data.get("index"))] = (dict(fields(data.get("step"))), [])
         elif kind == "step.delta":
             self._append(data)
         elif kind == "step.stop":
@@ -71,9 +71,16 @@ class InteractionAssembly:
             yield from self._stop(index, complete=False)
 
     def _append(self, data: dict[str, Any]) -> None:
+        """Text of a function's arguments, or what a provider's own step turns out to hold, as values."""
         delta = fields(data.get("delta"))
-        if text(delta.get("type")).startswith("arguments") and ident(data.get("index")) in self._open:
-            self._open[ident(data.get("index"))][1].append(text(delta.get("arguments")))
+        kind, index = text(delta.get("type")), ident(data.get("index"))
+        if index not in self._open:
+            return
+        step, parts = self._open[index]
+        if kind.startswith("arguments"):
+            parts.append(text(delta.get("arguments")))
+        elif kind.endswith(("_call", "_result")):
+            step |= {k: v for k, v in delta.items() if k != "type" and v is not None}
 
     def _stop(self, index: Any, *, complete: bool = True) -> Iterator[Event]:
         step, parts = self._open.pop(index, ({}, []))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from classifiers.call import ExecutedBy, Outcome, ToolCall
+from classifiers.call import Approval, ApprovalState, ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange
 from proxy.providers._calls import arguments, fields, given, ident, known, patterns, result, rows, short, text
@@ -92,10 +92,21 @@ class ConversationAssembly:
                 kind="function" if ours else "tool.execution",
                 executed_by=ExecutedBy.CLIENT if ours else ExecutedBy.PROVIDER,
                 complete=complete,
+                approval=_APPROVALS.get(text(entry.get("confirmation_status")), Approval()),
                 ordinal=self._count - 1,
                 **body,
             )
         )
+
+
+_APPROVALS = {
+    said: Approval(state, asserted_by="response")
+    for said, state in (
+        ("pending", ApprovalState.REQUIRED),
+        ("allowed", ApprovalState.APPROVED),
+        ("denied", ApprovalState.REJECTED),
+    )
+}
 
 
 def _ran(entry: dict[str, Any]) -> ResultSeen:
