@@ -32,6 +32,7 @@ from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered, Un
 from proxy.exchange import Ending, Exchange, Head, Side
 from proxy.wire import Frame
 
+from .ag_ui_binary import frames
 from .providers.streams import stream
 from .wire.sockets import message
 
@@ -49,6 +50,7 @@ _TYPES = {
     "sse": "text/event-stream",
     "lines": "application/x-ndjson",
     "aws": "application/vnd.amazon.eventstream",
+    "proto": "application/vnd.ag-ui.event+proto",
 }
 _MARKS = {"by": "executed_by", "valid": "arguments_valid"}
 
@@ -71,6 +73,15 @@ def cases() -> Iterator[Case]:
         table = load(path.read_text("utf-8"), path.name).value
         for row in table["cases"]:
             yield Case(f"{path.stem}: {row['case']}", row.get("api", path.stem), row, table.get("defaults", {}))
+            if path.stem == "ag-ui-sse" and "type" not in row:  # the same run in its binary form
+                yield Case(f"ag-ui-proto: {row['case']}", "ag-ui-proto", _binary(row), table["defaults"])
+
+
+def _binary(row: Row) -> Row:
+    turns = [{**turn, "proto": turn["sse"]} for turn in row.get("turns", [row])]
+    for turn in turns:
+        del turn["sse"]
+    return {**row, "turns": turns}
 
 
 def told(case: Case, cut: Callable[[bytes], list[bytes]] | None = None) -> tuple[str | None, list[Event]]:
@@ -198,6 +209,8 @@ def answer_of(case: Case) -> bytes:
 def _answer(turn: Row) -> bytes:
     if "sse" in turn:
         body = b"".join(_event(event, turn) for event in turn["sse"])
+    elif "proto" in turn:
+        body = frames(turn["proto"])
     elif "lines" in turn:
         body = b"".join(_written(line) + b"\n" for line in turn["lines"])
     elif "aws" in turn:
