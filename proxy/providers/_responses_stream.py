@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.events import Event, Facts, ToolsOffered
+from proxy.events import Event, Facts, HistorySeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
 from proxy.providers._calls import fields, ident, known, rows, short, text
 from proxy.providers._memory import shown_before
@@ -67,9 +67,12 @@ class ResponsesAssembly:
             return ()
         if text(data.get("object")) == "response" or (frame.whole and isinstance(data.get("output"), list)):
             return self._whole(data)
+        if data.get("object") == "list":  # items that were kept, read again: nothing of them happens now
+            kept = [i for i in rows(data.get("data")) if is_call(text(i.get("type")))]
+            return (HistorySeen(tuple(ident(i.get("call_id"), i.get("id")) for i in kept)),)
         if frame.whole and data.get("error"):
             return (Facts({"error": short(data["error"])}),)
-        return self._event(text(data.get("type")), data)
+        return self._event(text(data.get("type")) or frame.event, data)
 
     def close(self, ending: Ending) -> Iterator[Event]:  # noqa: ARG002 - what is open is cut off, however it ended
         yield from self._cut_off()

@@ -75,7 +75,7 @@ class AnthropicAssembly:
         data = frame.data
         if frame.error is not None or not isinstance(data, dict):
             return ()
-        kind = text(data.get("type"))
+        kind = text(data.get("type")) or frame.event  # bridges that name the event on its own line only
         if kind == "message":
             return self._whole(data)
         step = self._steps.get(kind)
@@ -232,7 +232,7 @@ def claim(body: dict[str, Any], exchange: Exchange, first: Frame | None) -> int:
     """Rank by the response's shape, then the request's; the path breaks ties."""
     rank = 0
     if first is not None and isinstance(first.data, dict):
-        kind = first.data.get("type")
+        kind = first.data.get("type") or first.event
         message = kind == "message" and isinstance(first.data.get("content"), list) and "role" in first.data
         failed = kind == "error" and isinstance(first.data.get("error"), dict)
         rank += 50 * (kind in EVENTS or message) + 10 * (failed or (kind == "ping" and first.event == "ping"))

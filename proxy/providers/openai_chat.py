@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from classifiers.call import ExecutedBy, Outcome, ToolCall
-from proxy.events import CallClosed, Event, Facts, ResultSeen
+from proxy.events import CallClosed, Event, Facts, HistorySeen, ResultSeen
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, patterns, result, rows, short, text
+from proxy.providers._calls import fields, given, ident, patterns, result, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.providers._chat_slots import LEGACY, Slots
 from proxy.providers._memory import shown_before
@@ -60,6 +60,9 @@ class ChatAssembly:
             yield from self._close_all(known_end=False)
         if frame.error is not None or not isinstance(data, dict):
             return
+        if data.get("object") == "list":
+            yield _kept(data)
+            return
         yield from self._learn(data)
         for at, choice in enumerate(rows(data.get("choices"))[:CHOICES_CAP]):
             yield from self._choice(choice, at)
@@ -93,7 +96,8 @@ class ChatAssembly:
         number = index if isinstance(index, int) else at
         slots = self._choices.setdefault(number, Slots(number))
         said = fields(choice.get("delta")) or fields(choice.get("message"))  # both at once say the same thing twice
-        for entry in rows(said.get("tool_calls")):
+        made = said.get("tool_calls")
+        for entry in rows([made] if isinstance(made, dict) else made):  # some hosts send the one call itself
             slots.add(entry)
         legacy = fields(said.get("function_call"))
         if text(legacy.get("name")) or text(legacy.get("arguments")):  # an empty one is on every message of some hosts
@@ -132,6 +136,13 @@ class ChatAssembly:
             yield from slots.close(cut=False, known_end=known_end)
 
 
+def _kept(listed: dict[str, Any]) -> HistorySeen:
+    """Stored completions, or the messages of one, read again: nothing of them happens now."""
+    said = rows(listed.get("data"))
+    messages = [*said, *(fields(c.get("message")) for one in said for c in rows(one.get("choices")))]
+    return HistorySeen(tuple(ident(c.get("id")) for m in messages for c in rows(m.get("tool_calls"))))
+
+
 class ChatProvider:
     """``host``: names this dialect by where it lives; ``mark``: a key only its bodies carry."""
 
@@ -157,13 +168,19 @@ class ChatProvider:
         return ChatAssembly(self.dialect_of or self.name)
 
 
+def _stored(exchange: Exchange, data: dict[str, Any]) -> bool:
+    """A list under ``/chat/completions``: stored completions, or the messages of one."""
+    listed = data.get("object") == "list" and isinstance(data.get("data"), list)
+    return listed and exchange.request.method == "GET" and "/chat/completions" in exchange.request.path
+
+
 def claim(body: dict[str, Any], exchange: Exchange, first: Frame | None) -> int:
     """Rank by the response's shape, then the request's; the path breaks ties."""
     rank = 0
     if first is not None and isinstance(first.data, dict):
         data = first.data
         shaped = any("delta" in c or "message" in c for c in rows(data.get("choices")))
-        named = text(data.get("object")).startswith("chat.completion")
+        named = text(data.get("object")).startswith("chat.completion") or _stored(exchange, data)
         rank += 50 * (shaped or named)
     path = exchange.request.path
     if isinstance(body.get("messages"), list):

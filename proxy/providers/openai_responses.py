@@ -25,7 +25,7 @@ class _Provider:
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if exchange.websocket:
             return 0
-        rank = 60 if first is not None and shaped(first.data) else 0
+        rank = 60 if first is not None and (shaped(first.data, first.event) or kept_items(exchange, first.data)) else 0
         body = fields(exchange.request_json)
         if "input" in body and "messages" not in body:
             rank += 15 * flat_tools(body) + 15 * exchange.request.path.endswith("/responses")
@@ -35,10 +35,18 @@ class _Provider:
         return ResponsesAssembly(NAME)
 
 
-def shaped(data: Any) -> bool:
+def shaped(data: Any, event: str = "") -> bool:
     """A response object or one of its events (Realtime shares event names, but is only spoken on sockets)."""
     said = fields(data)
-    return said.get("object") == "response" or text(said.get("type")).startswith("response.")
+    kind = text(said.get("type")) or event
+    return said.get("object") == "response" or kind.startswith("response.")
+
+
+def kept_items(exchange: Exchange, data: Any) -> bool:
+    """A list of a response's inputs, or of a stored conversation's items."""
+    said, path = fields(data), exchange.request.path
+    listed = path.endswith("/input_items") or (path.endswith("/items") and "/conversations/" in path)
+    return listed and said.get("object") == "list" and isinstance(said.get("data"), list)
 
 
 def flat_tools(body: dict[str, Any]) -> bool:

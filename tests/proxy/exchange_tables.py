@@ -3,7 +3,7 @@
 A row: ``case``, maybe ``shows`` (the clause), one exchange (or ``turns``, several of one session), and the right answer:
 
 - asked: ``ask`` (JSON) or ``ask_text``, ``method``, ``path``, ``headers``, ``ask_coding``
-- answered: ``body`` (JSON), ``text``, ``sse``, ``lines``, ``aws`` [[event, payload]…], ``socket`` or ``pipe`` [[side, message]…];
+- answered: ``body`` (JSON), ``text``, ``sse``, ``lines``, ``aws`` [[event, payload]…], ``chunks``, ``socket`` or ``pipe`` [[side, message]…];
   ``type``, ``status``, ``coding``, ``keep`` (bytes that arrived), ``ending``
 - right: ``calls`` [[id, name, arguments, {marks}]…], ``results`` [[id, outcome, {marks}]…], ``context`` [[id, name]…],
   ``unread`` [label…], ``api``; where a row has them, ``facts`` {key: value}, ``offers`` [name…], ``history`` [id…].
@@ -50,6 +50,7 @@ _TYPES = {
     "sse": "text/event-stream",
     "lines": "application/x-ndjson",
     "aws": "application/vnd.amazon.eventstream",
+    "chunks": "application/vnd.amazon.eventstream",
     "proto": "application/vnd.ag-ui.event+proto",
 }
 _MARKS = {"by": "executed_by", "valid": "arguments_valid"}
@@ -209,6 +210,10 @@ def answer_of(case: Case) -> bytes:
 def _answer(turn: Row) -> bytes:
     if "sse" in turn:
         body = b"".join(_event(event, turn) for event in turn["sse"])
+    elif "chunks" in turn:  # a model's own events inside Bedrock's
+        body = stream(
+            *[("chunk", {"bytes": base64.b64encode(_written(e)).decode(), "p": "ab"}) for e in turn["chunks"]]
+        )
     elif "proto" in turn:
         body = frames(turn["proto"])
     elif "lines" in turn:
