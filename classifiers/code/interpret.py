@@ -89,6 +89,8 @@ class Interpreter:
         if own is not None:
             return own
         base = self.value(node.obj)
+        if isinstance(base.function, ir.Class) and node.name == "new":
+            return base
         if base.ref in _BUILTINS:
             return Value(ref=node.name, raw=self.source(node))
         if node.name == "__dict__" and base.ref:
@@ -126,7 +128,8 @@ class Interpreter:
             acts = known is not None and (known.effects or known.run in _ACTING)
             if not acts and not isinstance(handed.function, ir.Function):
                 continue
-            for given in self.members(func) or _given(func, handed, args, named):
+            held = isinstance(func.data, Value)  # the function is a method of a value we know
+            for given in self.members(func) if held else _given(func, handed, args, named):
                 if handed.function is not None:
                     self.enter(handed.function, given)
                 else:

@@ -62,9 +62,9 @@ def module(site: Site, _known: Known) -> Value | None:
     """__import__(name), require(name): a library we know is bound, another module is code we have not read."""
     name = site.argument("0")
     text = None if name is None else name.text
-    text = (text or "").removeprefix("node:").removesuffix(".js")
+    text = (text or "").removeprefix("node:").removesuffix(".js").replace("/promises", "")
     if text and site.reader.is_known_module(text):
-        return Value(ref=text.replace("/promises", "").replace("/", "."), raw=site.raw)
+        return Value(ref=text.replace("/", "."), raw=site.raw)
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, text or None, target_raw=site.raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, f"module {text or site.raw}")
     return Value(raw=site.raw)

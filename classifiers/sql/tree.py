@@ -29,7 +29,10 @@ _BY_PHRASE = frozenset({
     "Export",
 })  # fmt: skip
 _EMBEDDED = frozenset({"sqlite", "duckdb", None})
-_ADDING = frozenset({"ColumnDef", "AddConstraint", "AlterRename"})
+_ADDING = frozenset({
+    "ColumnDef", "AddConstraint", "AlterRename", "RenameColumn", "AddPartition", "AlterSet", "AlterSession",
+    "AlterIndex", "AlterSortKey", "AlterDistStyle", "ColumnPosition", "AddIndex",
+})  # fmt: skip
 
 
 def is_statement(tree: Any) -> bool:
@@ -167,7 +170,7 @@ class _Reader:
                     self.add(Verb.DELETE, target, breadth=Breadth.MANY)
                     continue
                 erases = any(type(a).__name__ in {"Drop", "DropPartition"} for a in actions)
-                adds = bool(actions) and all(type(a).__name__ in _ADDING for a in actions)
+                adds = bool(actions) and all(_keeps_values(a) for a in actions)
                 self.add(Verb.MODIFY, target, destructive=True if erases else False if adds else None)
         return bool(names)
 
@@ -242,6 +245,12 @@ class _Reader:
 
     def table(self, table: Any) -> str:
         return self.place.table(*[p.name for p in table.parts])
+
+
+def _keeps_values(action: Any) -> bool:
+    """A part of ALTER TABLE that touches no stored value; a new column type may cut them off."""
+    name = type(action).__name__
+    return name in _ADDING or (name == "AlterColumn" and action.args.get("dtype") is None)
 
 
 def _host_in(text: str | None) -> str | None:
