@@ -163,6 +163,8 @@ class _Front:
                 named[-1] = (named[-1][0], self.called(named[-1][1], child))
                 continue
             value_node = self.word(child)
+            if waiting and waiting[0] == "filter":  # a query of a directory in braces: text, no script
+                value_node = ir.Const(self.source.span(child), text)
             words.append(value_node)
             if waiting:
                 named.append((waiting[0], value_node))

@@ -176,7 +176,7 @@ class _Reader:
 
     def cloned(self, tree: Any) -> None:
         """CREATE TABLE … CLONE | LIKE other: the other is read."""
-        clone = tree.args.get("clone")
+        clone = tree.args.get("clone") or tree.find(self.exp.LikeProperty)
         for table in self.tables_in(clone):
             self.written.add(id(table))
             self.add(Verb.READ, self.table(table))

@@ -126,10 +126,16 @@ class Arguments:
 
     def lookup(self, key: str) -> Given | None:
         for name in key.split("|"):
-            found = self._nth(int(name)) if re.fullmatch(r"-?\d+", name) else self.switch(name)
+            found = self._nth(int(name)) if re.fullmatch(r"-?\d+", name) else self._named(name)
             if found is not None:
                 return found
         return None
+
+    def _named(self, name: str) -> Given | None:
+        """``host``: the first word that is no number (``ping -n 2 web1``); else a switch's value."""
+        if name != "host":
+            return self.switch(name)
+        return next((Given(w, w) for w in self.plain if w and not w.isdigit()), None)
 
     def _nth(self, index: int) -> Given | None:
         if -len(self.plain) <= index < len(self.plain):
