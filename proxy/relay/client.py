@@ -17,6 +17,7 @@ from proxy.address import shown
 from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.relay.head import MAX_HEAD_BYTES, ORIGIN, request
 from proxy.relay.refusals import REFUSALS, RefusedError, answer
+from proxy.relay.routes import asked_of
 from proxy.relay.secrets import Blanker
 from proxy.relay.upstream import RESET, WRITE_BUFFER_BYTES
 from proxy.spool.format import BODY, HEAD, LAST, OPEN, OVER
@@ -175,8 +176,8 @@ class Client(asyncio.Protocol):
     def _place(self, method: bytes, target: bytes) -> None:
         if method == b"CONNECT":
             raise RefusedError("connect")
-        self.place: Place = self.listener.routes.find(target)
-        self.target = target
+        place = self.listener.routes.find(target)
+        self.place, self.target = asked_of(method, target, place)
 
     def _bind(self, place: Place) -> None:
         """Another route or objective than the exchange before: its open section, and its own upstream."""

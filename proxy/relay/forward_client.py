@@ -19,7 +19,7 @@ from proxy.relay.client import CAPTURE_CAP_BYTES, DISCARD, Client
 from proxy.relay.head import MAX_HEAD_BYTES, request
 from proxy.relay.hello import Hello, NotHelloError, client_hello
 from proxy.relay.refusals import REFUSALS, RefusedError
-from proxy.relay.routes import Place, Route
+from proxy.relay.routes import Place, Route, asked_of
 from proxy.relay.tls import Tls
 from proxy.spool.format import BODY, HEAD, OPEN
 
@@ -116,11 +116,10 @@ class ForwardClient(Client):
             raise RefusedError("connect")
         if self.phase == INSIDE:
             assert self.route
-            self.place = Place(self.route, target, self.bound)
+            self.place, self.target = Place(self.route, target, self.bound), target
         else:
             found = self.listener.routes.find(target)
-            self.place = Place(found.route, found.target, self.bound)
-        self.target = target
+            self.place, self.target = asked_of(method, target, Place(found.route, found.target, self.bound))
 
     def _connect(self, head: bytes, surplus: bytes) -> None:
         try:

@@ -45,6 +45,16 @@ class Place:
     objective: str | None
 
 
+def asked_of(method: bytes, target: bytes, place: Place) -> tuple[Place, bytes | None]:
+    """The place for this method, and the target it may be remembered by.
+
+    ``OPTIONS http://host`` asks of the server as a whole and arrives as ``*`` (RFC 9112 3.2.4); other methods do not.
+    """
+    if target[:1] in b"/*" or target.count(b"/") > 2 or b"?" in target:
+        return place, target
+    return (Place(place.route, b"*", place.objective) if method == b"OPTIONS" else place), None
+
+
 class RouteError(ValueError):
     """A route of the configuration cannot be used; the message says which and why."""
 

@@ -5,10 +5,11 @@ import socket
 import struct
 import threading
 import time
+import zlib
 
 import pytest
 
-from proxy.exchange import Ending
+from proxy.exchange import Ending, Side
 from proxy.spool.events import BodySeen, Ended, Opaque, Refused
 
 from .conftest import WAIT_S, read_all, read_exactly, read_head, reset
@@ -319,6 +320,44 @@ def test_pipelined_requests_are_served_in_order(rig, upstream):
     assert [e.ending for e in one_ended(r.events(until=lambda es: len(one_ended(es)) == 3))] == [Ending.COMPLETE] * 3
 
 
+PIPELINED = [
+    b"POST /1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello",
+    b"HEAD /2 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"POST /3 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nT: x\r\n\r\n",
+    b"GET /4 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"DELETE /5 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+    b"GET /6 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+]
+IN_ORDER = [
+    OK,
+    b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n",
+    b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    b"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n",
+    b"HTTP/1.1 204 No Content\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end",
+]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 10_000])
+def test_requests_of_every_framing_in_one_pipeline_are_answered_in_order(rig, upstream, size):
+    came = []
+
+    def handler(sock):
+        for asked, answer in zip(PIPELINED, IN_ORDER, strict=True):
+            wanted = asked.replace(b"localhost", host)
+            came.append(read_exactly(sock, len(wanted)) == wanted)
+            sock.sendall(answer)
+
+    up = upstream(handler)
+    host = b"127.0.0.1:%d" % up.port
+    r = rig(to(up))
+    sent = b"".join(PIPELINED)
+    assert r.talk(sent, pieces=[sent[i : i + size] for i in range(0, len(sent), size)]) == b"".join(IN_ORDER)
+    assert came == [True] * 6
+    endings = [e.ending for e in one_ended(r.events(until=lambda es: len(one_ended(es)) == 6))]
+    assert endings == [Ending.COMPLETE] * 6
+
+
 def test_a_route_change_opens_another_upstream_and_closes_the_old_one_quietly(rig, upstream):
     closed = threading.Event()
 
@@ -435,6 +474,65 @@ def test_an_upgraded_connection_is_a_tunnel_and_says_what_it_is(rig, upstream, p
         (opaque,) = [e for e in events if isinstance(e, Opaque)]
         assert opaque.bytes_in >= 4
         assert opaque.bytes_out >= 8
+
+
+MASK = b"\x11\x22\x33\x44"
+
+
+def masked(first, payload):
+    assert len(payload) < 126
+    body = bytes(b ^ MASK[i % 4] for i, b in enumerate(payload))
+    return bytes([first, 0x80 | len(payload)]) + MASK + body
+
+
+@pytest.mark.parametrize("code", [1000, 1001, 1008, 1011, 4321])
+def test_a_websocket_with_an_extension_fragments_control_frames_and_a_close_reason(rig, upstream, code):
+    """Frames go through as they are and are captured as they are: what they mean is the analyzer's to say."""
+    squeeze = zlib.compressobj(wbits=-15)
+    text = squeeze.compress(b'{"type":"response.create"}') + squeeze.flush(zlib.Z_SYNC_FLUSH)[:-4]
+    reason = code.to_bytes(2, "big") + "bye, żółw".encode()
+    asked = [
+        masked(0xC1, text),  # compressed, whole
+        masked(0x41, text[:5]),  # compressed, its first part
+        masked(0x89, b"ping"),  # between two parts
+        masked(0x80, text[5:]),
+        masked(0x82, b""),
+        masked(0x88, reason),
+    ]
+    told = [
+        b"\x8a\x04ping",
+        b"\x01\x03[1,",
+        b"\x00\x00",
+        b"\x80\x022]",
+        b"\x82\x7e\x01\x00" + bytes(256),
+        b"\x88" + bytes([len(reason)]) + reason,
+    ]
+    fields = b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nSec-WebSocket-Protocol: a, b\r\n"
+    switch = (SWITCH % b"websocket")[:-2] + b"Sec-WebSocket-Extensions: permessage-deflate\r\n\r\n"
+    heads = []
+
+    def handler(sock):
+        heads.append(read_head(sock))
+        sock.sendall(switch)
+        for one, answer in zip(asked, told, strict=True):
+            assert read_exactly(sock, len(one)) == one
+            sock.sendall(answer)
+        read_all(sock)
+
+    r = rig(to(upstream(handler)))
+    with r.connect() as sock:
+        ask = b"GET /ws HTTP/1.1\r\nHost: @\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" + fields + b"\r\n"
+        sock.sendall(ask.replace(b"@", b"localhost"))
+        assert read_exactly(sock, len(switch)) == switch
+        for one, answer in zip(asked, told, strict=True):
+            sock.sendall(one)
+            assert read_exactly(sock, len(answer)) == answer
+        sock.shutdown(socket.SHUT_WR)
+        assert read_all(sock) == b""
+    assert heads[0].partition(b"Connection:")[2] == ask.partition(b"Connection:")[2]
+    bodies = [e for e in r.events(until=one_ended) if isinstance(e, BodySeen)]
+    for side, frames in ((Side.REQUEST, asked), (Side.RESPONSE, told)):
+        assert b"".join(e.data for e in bodies if e.side is side) == b"".join(frames)
 
 
 def test_a_head_that_does_not_arrive_in_time_is_a_408(rig, upstream):

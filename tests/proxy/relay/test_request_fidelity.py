@@ -5,7 +5,9 @@ import os
 import random
 import zlib
 
+import brotli
 import pytest
+import zstandard
 
 from .stage import OK
 
@@ -62,6 +64,14 @@ SAME = {
     "binary body": post(bytes(range(256))),
     "1 MiB body": post(NOISE * 11),
     "gzip body": post(gzip.compress(b"x" * 5000, mtime=0), b"Content-Encoding: gzip\r\n"),
+    "br body": post(brotli.compress(b"x" * 5000), b"Content-Encoding: br\r\n"),
+    "zstd body": post(zstandard.compress(b"x" * 5000), b"Content-Encoding: zstd\r\n"),
+    "two codings": post(brotli.compress(gzip.compress(b"x" * 5000)), b"Content-Encoding: gzip, br\r\n"),
+    "corrupt br body": post(brotli.compress(NOISE)[:500] + b"\0" * 20, b"Content-Encoding: br\r\n"),
+    "corrupt zstd body": post(zstandard.compress(NOISE)[:500] + b"\0" * 20, b"Content-Encoding: zstd\r\n"),
+    "Expect, the body sent at once": post(b"hello", b"Expect: 100-continue\r\n"),
+    "Expect of something else": post(b"hello", b"Expect: teapot\r\n"),
+    "head of 1 MiB to the byte": get(b"X: " + b"v" * ((1 << 20) - 42) + b"\r\n"),
     "corrupt gzip body": post(gzip.compress(NOISE, mtime=0)[:500] + b"\0" * 20, b"Content-Encoding: gzip\r\n"),
     "deflate body": post(zlib.compress(b"y" * 5000), b"Content-Encoding: deflate\r\n"),
     "body that looks like a request": post(b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"),
@@ -129,6 +139,14 @@ EDITED = {
     "prefix with a body": (post(b"abc").replace(b"/p ", b"/api/p "), post(b"abc").replace(b"/p ", b"/v9/p ")),
     "absolute form of the upstream": (get(target=b"http://@UP@/x?y"), get(target=b"/x?y")),
     "absolute form of this listener": (get(target=b"http://127.0.0.1:@PORT@/api/x"), get(target=b"/v9/x")),
+    "OPTIONS of the server in absolute form": (
+        get(target=b"http://@UP@", method=b"OPTIONS"),
+        get(target=b"*", method=b"OPTIONS"),
+    ),
+    "OPTIONS of a path in absolute form": (
+        get(target=b"http://@UP@/", method=b"OPTIONS"),
+        get(target=b"/", method=b"OPTIONS"),
+    ),
     "absolute form without a path": (get(target=b"http://localhost:@PORT@"), get(target=b"/")),
 }
 

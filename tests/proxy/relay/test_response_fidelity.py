@@ -2,8 +2,11 @@
 
 import gzip
 import random
+import zlib
 
+import brotli
 import pytest
+import zstandard
 
 from .stage import ASK
 
@@ -53,6 +56,13 @@ KEPT = {
     "gzip": ok(gzip.compress(b"x" * 9000, mtime=0), b"Content-Encoding: gzip\r\n"),
     "gzip with the wrong label": ok(b"plain", b"Content-Encoding: gzip\r\n"),
     "corrupt gzip": ok(gzip.compress(NOISE, mtime=0)[:700], b"Content-Encoding: gzip\r\n"),
+    "zstd": ok(zstandard.compress(b"x" * 9000), b"Content-Encoding: zstd\r\n"),
+    "br": ok(brotli.compress(b"x" * 9000), b"Content-Encoding: br\r\n"),
+    "corrupt br": ok(brotli.compress(NOISE)[:700], b"Content-Encoding: br\r\n"),
+    "corrupt zstd": ok(zstandard.compress(NOISE)[:700], b"Content-Encoding: zstd\r\n"),
+    "deflate, chunked, cut short": chunked(
+        chunks(zlib.compress(b"x" * 9000)[:-4], 50), b"Content-Encoding: deflate\r\n"
+    ),
     "zstd by label": ok(b"\x28\xb5\x2f\xfd\x04\x00\x09\x00\x00x", b"Content-Encoding: zstd\r\n"),
     "br by label": ok(b"\x0b\x02\x80hello\x03", b"Content-Encoding: br\r\n"),
     "chunked": chunked(b"5\r\nhello\r\n0\r\n\r\n"),

@@ -152,6 +152,7 @@ CASES = {
     "chunk line without end": (body(b"5;" + b"a" * 20_000 + b"\r\n"), "chunk-line-too-long"),
     # sizes
     "head over 1 MiB": (b"GET / HTTP/1.1\r\n" + H + b"X: " + b"v" * (1 << 20) + b"\r\n\r\n", "head-too-large"),
+    "head one byte over 1 MiB": (b"GET / HTTP/1.1\r\n" + H.replace(b"@HOST@", b"localhost:7") + b"X: " + b"v" * ((1 << 20) - 41) + b"\r\n\r\n", "head-too-large"),
     "head that never ends": (b"GET / HTTP/1.1\r\n" + H + b"X: " + b"v" * (1 << 21), "head-too-large"),
 }  # fmt: skip
 
