@@ -107,9 +107,15 @@ def _resource(operation: str, given: Given) -> list[Word] | None:
     for noun in _nouns(operation):
         for ending in _ENDINGS:
             found = (given.get("target-" + noun + ending) if made else None) or given.get(noun + ending)
-            if found and noun != "password" and _PLAIN.fullmatch(found[0].text) and "://" not in found[0].text[:8]:
+            if found and _a_name(found[0].text, noun, ending):
                 return found
     return given.get("name") or given.get("names")
+
+
+def _a_name(text: str, noun: str, ending: str) -> bool:
+    """Whether an option called after the noun holds a name, and not a number, a structure or a file."""
+    counted = not ending and text.isdigit()
+    return noun != "password" and not counted and "://" not in text[:8] and _PLAIN.fullmatch(text) is not None
 
 
 def _some_name(given: Given) -> list[Word]:
