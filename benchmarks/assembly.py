@@ -6,15 +6,18 @@ import gc
 import gzip
 import json
 import os
+import struct
 import time
 import tracemalloc
 from base64 import b64encode
+from binascii import crc32
 
 from proxy.assembly import ExchangeAssembler
 from proxy.events import CallClosed
 from proxy.exchange import Exchange, Head
 
 SSE = (("content-type", "text/event-stream"),)
+AWS, LINES, AG_UI = "application/vnd.amazon.eventstream", "application/x-ndjson", "application/vnd.ag-ui.event+proto"
 PIECE = 16 << 10
 
 
@@ -85,6 +88,66 @@ def gemini_text(words):
     return b"".join(b"data: %s\r\n\r\n" % json.dumps(c).encode() for c in chunks)
 
 
+def header(name, value):
+    return bytes([len(name)]) + name.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
+
+
+def aws(kind, data):
+    """One event of an AWS event stream."""
+    said = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
+    heads = b"".join(header(name, value) for name, value in said.items())
+    payload = json.dumps(data, separators=(",", ":")).encode()
+    start = struct.pack(">II", 16 + len(heads) + len(payload), len(heads))
+    start += struct.pack(">I", crc32(start)) + heads + payload
+    return start + struct.pack(">I", crc32(start))
+
+
+def padding(n):
+    return "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"[: n * 7 % 36]
+
+
+def converse_text(words):
+    """A ConverseStream reply of ``words`` text deltas, padded as that server does."""
+    delta = {"contentBlockIndex": 0, "delta": {"text": "word "}}
+    deltas = [aws("contentBlockDelta", {**delta, "p": padding(n)}) for n in range(words)]
+    ends = [aws("contentBlockStop", {"contentBlockIndex": 0}), aws("messageStop", {"stopReason": "end_turn"})]
+    return b"".join([aws("messageStart", {"role": "assistant"}), *deltas, *ends])
+
+
+def invoke_text(words):
+    """An InvokeModelWithResponseStream reply: the Anthropic stream of ``words`` deltas, each event in base64."""
+    events = [line[6:] for line in stream(words, 0).split(b"\n") if line.startswith(b"data: ")]
+    return b"".join(aws("chunk", {"bytes": b64encode(e).decode(), "p": padding(n)}) for n, e in enumerate(events))
+
+
+def ollama_text(words):
+    """An Ollama chat reply of ``words`` lines."""
+    line = {"model": "m", "created_at": "2026-11-30T10:00:00.000000Z"}
+    said = [{**line, "message": {"role": "assistant", "content": "word "}, "done": False}] * words
+    return b"".join(json.dumps(x).encode() + b"\n" for x in [*said, {**line, "message": {}, "done": True}])
+
+
+def gemini_array(words):
+    """A generateContent stream without ``alt=sse``: one array."""
+    part = {"candidates": [{"content": {"parts": [{"text": "word " * 4}], "role": "model"}, "index": 0}]}
+    return json.dumps([{**part, "modelVersion": "m", "responseId": "g"}] * words).encode()
+
+
+def ag_ui_binary(words):
+    """An AG-UI run in protobuf: ``words`` TEXT_MESSAGE_CONTENT events of 5 letters."""
+    inner = b"\x12\x02m1" + b"\x1a\x05word "
+    event = b"\x0a" + bytes([len(inner)]) + inner
+    return struct.pack(">I", len(event)) + event if words == 1 else ag_ui_binary(1) * words
+
+
+def socket_text(words):
+    """What the server says on a Responses socket: the same events, one message each, not compressed."""
+    lines = [line[6:] for line in responses_text(words).split(b"\n") if line.startswith(b"data: ")]
+    return b"".join(
+        bytes([0x81, 126]) + struct.pack(">H", len(m)) + m if len(m) > 125 else bytes([0x81, len(m)]) + m for m in lines
+    )
+
+
 def images(count=4, size=1 << 20):
     """A request of ``size`` bytes whose results are screenshots, which do not compress."""
     messages = []
@@ -99,32 +162,43 @@ def images(count=4, size=1 << 20):
     return json.dumps({"model": "m", "max_tokens": 1, "messages": messages}).encode()
 
 
-def assemble(request, reply, encoding="", path="/v1/messages", *, wait=False):
+def on_a_socket(said):
+    """All events of a Responses socket on which the server says ``said``."""
+    head = Head("GET", "/v1/responses", headers=(("upgrade", "websocket"),))
+    one = ExchangeAssembler(Exchange("x", head))
+    events = one.request_end() + one.response_head(Head(status=101, headers=(("upgrade", "websocket"),)))
+    for at in range(0, len(said), PIECE):
+        events += one.response_body(said[at : at + PIECE])
+    return events + one.response_end()
+
+
+def assemble(request, reply, encoding="", path="/v1/messages", *, wait=False, kind=SSE):
     """All events of one exchange; the reply comes in pieces as a relay reads them."""
-    assembler = Fed(request, reply, encoding, path, wait=wait)
+    assembler = Fed(request, reply, encoding, path, wait=wait, kind=kind)
     return assembler.early + assembler.last.response_end()
 
 
 class Fed:
     """An exchange whose reply has not ended. ``wait``: its request is made small before the reply begins."""
 
-    def __init__(self, request, reply, encoding="", path="/v1/messages", *, wait=False):
+    def __init__(self, request, reply, encoding="", path="/v1/messages", *, wait=False, kind=SSE):
         headers = (("anthropic-version", "2023-06-01"),) if path == "/v1/messages" else ()
         head = Head("POST", path, headers=(*headers, ("content-type", "application/json")))
         self.last = ExchangeAssembler(Exchange("x", head))
         self.early = self.last.request_body(request) + self.last.request_end()
         if wait:
             self.last.forget_request()
-        self.last.response_head(Head(status=200, headers=(*SSE, ("content-encoding", encoding))))
+        self.last.response_head(Head(status=200, headers=(*kind, ("content-encoding", encoding))))
         for at in range(0, len(reply), PIECE):
             self.early += self.last.response_body(reply[at : at + PIECE])
 
 
-def measure(name, request, reply, *, encoding="", runs=7, path="/v1/messages", wait=False):
+def measure(name, request, reply, *, encoding="", runs=7, path="/v1/messages", wait=False, kind=""):
     best = 1e9
+    kind = (("content-type", kind),) if kind else SSE
     for _ in range(runs):
         began = time.process_time()
-        events = assemble(request, reply, encoding, path, wait=wait)
+        events = assemble(request, reply, encoding, path, wait=wait, kind=kind) if path else on_a_socket(reply)
         best = min(best, time.process_time() - began)
     calls = sum(isinstance(e, CallClosed) for e in events)
     size = len(request) + len(reply)
@@ -143,6 +217,17 @@ def main():
     measure("the same, responses", asked, responses_text(20_000), runs=25, path="/v1/responses")
     gemini = "/v1beta/models/m:streamGenerateContent"
     measure("the same, gemini", b'{"contents":[]}', gemini_text(20_000), runs=25, path=gemini)
+    bedrock = "/model/m/converse-stream"
+    measure("the same, AWS event stream", chat, converse_text(20_000), runs=9, path=bedrock, kind=AWS)
+    claude = b'{"anthropic_version":"bedrock-2023-05-31","max_tokens":1,"messages":[]}'
+    bedrock = "/model/m/invoke-with-response-stream"
+    measure("the same, events in base64 in it", claude, invoke_text(20_000), runs=9, path=bedrock, kind=AWS)
+    measure("the same, JSON lines (Ollama)", chat, ollama_text(20_000), runs=9, path="/api/chat", kind=LINES)
+    measure(
+        "the same, one array (Gemini)", b'{"contents":[]}', gemini_array(20_000), path=gemini, kind="application/json"
+    )
+    measure("the same, WebSocket (Responses)", b"", socket_text(20_000), runs=9, path="")
+    measure("the same, AG-UI protobuf", b'{"messages":[]}', ag_ui_binary(20_000), path="/agui", kind=AG_UI)
     measure("20,000-event stream with 100 calls", small, stream(16_000, 100), runs=7)
     body = stream(20_000, 1)
     measure("the same in gzip", small, gzip.compress(body), encoding="gzip", runs=3)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from proxy.assembly.body import BodyReader
+from proxy.assembly.body import SLICE, BodyReader
 from proxy.assembly.choose import CERTAIN, SHAPE
 from proxy.assembly.offer import Offer
 from proxy.assembly.reading import Reading
@@ -21,6 +21,7 @@ from proxy.providers import Provider
 from proxy.wire import Decoder, Frame
 from proxy.wire.ndjson import LineDecoder
 from proxy.wire.websocket import FRAMING as WEBSOCKET
+from proxy.wire.websocket import WebSocketDecoder
 
 HOLD = 8  # frames kept while none of them says whose they are
 
@@ -120,9 +121,15 @@ class ExchangeAssembler:
     def socket(self, side: Side, data: bytes) -> list[Event]:
         """WebSocket bytes of one side, after the 101."""
         self._socket_bytes[side] += len(data)
-        if self._nobodys:
-            return []
-        return self.frames(self._sockets[side].feed(data))
+        decoder = self._sockets[side]
+        events: list[Event] = []
+        for at in range(0, len(data), SLICE):
+            if self._nobodys:
+                break
+            if isinstance(decoder, WebSocketDecoder):
+                decoder.gate = self._reading.watched() if side is Side.RESPONSE else ()
+            events += self.frames(decoder.feed(data[at : at + SLICE]))
+        return events
 
     def frames(self, frames: Iterable[Frame]) -> list[Event]:
         """Frames already cut (case files, importers); bytes go through ``response_body`` or ``socket``."""
@@ -132,7 +139,7 @@ class ExchangeAssembler:
                 break
             self.counted.frames += 1
             if self._reading.begun:
-                events += self._reading.frame(frame, gated=self._gated())
+                events += self._reading.frame(frame, gated=self._gated(frame))
             else:
                 self._held.append(frame)
                 events += self._settle(frame)
@@ -149,6 +156,9 @@ class ExchangeAssembler:
         if self._response is not None and not self._sockets:
             rest += self._response.close(clean=clean)
             self.counted.skipped_bytes = self._response.skipped
+        self.counted.skipped_bytes += sum(
+            d.skipped_bytes for d in self._sockets.values() if isinstance(d, WebSocketDecoder)
+        )
         events += self.frames(rest)
         waiting: list[Frame | None] = [*self._held] or [None]
         for frame in waiting:  # a guess may rest on any of them
@@ -211,9 +221,12 @@ class ExchangeAssembler:
         if not self._reading.begun:
             return []
         held, self._held = self._held, []
-        return [event for frame in held for event in self._reading.frame(frame, gated=self._gated())]
+        return [event for frame in held for event in self._reading.frame(frame, gated=self._gated(frame))]
 
-    def _gated(self) -> bool:
+    def _gated(self, frame: Frame) -> bool:
+        """Whether frames like this one are passed over in runs."""
+        if self._sockets:
+            return frame.side is Side.RESPONSE and self.exchange.websocket
         return self._response is not None and self._response.gated
 
     def _finish(self, events: list[Event]) -> list[Event]:

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 
 from classifiers.discover import discover
 from proxy.exchange import Exchange, Side
-from proxy.wire import Decoder, Frame, Framing
+from proxy.wire import Decoder, Frame, Framing, Mark
 from proxy.wire.content_coding import ContentDecoder
+from proxy.wire.event_stream import EventStreamDecoder
 from proxy.wire.json_body import JsonDecoder, charset_of
+from proxy.wire.ndjson import LineDecoder
 from proxy.wire.sse import SseDecoder
 
 SLICE = 64 << 10
@@ -38,7 +40,7 @@ class BodyReader:
         self._begun = 0  # plain bytes looked at, up to BEGINNING
         self.size_bytes = 0
         self.problem: str | None = None
-        self.watched: Callable[[], tuple[re.Pattern[bytes], ...]] = tuple  # what must not be passed over just now
+        self.watched: Callable[[], tuple[Mark, ...]] = tuple  # what must not be passed over just now
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Frames as they are asked for, in slices: what the first say decides what the rest must be looked at for."""
@@ -68,11 +70,14 @@ class BodyReader:
     @property
     def skipped(self) -> int:
         """Bytes the gate let pass unparsed."""
-        return self._decoder.skipped_bytes if isinstance(self._decoder, _SKIPPING) else 0
+        return self._decoder.skipped_bytes if isinstance(self._decoder, _GATED) else 0
 
     @property
     def gated(self) -> bool:
-        return isinstance(self._decoder, SseDecoder)
+        """Frames without a mark are passed over where they come in runs; a body that is one value is no run."""
+        return (
+            self._decoder.in_elements if isinstance(self._decoder, JsonDecoder) else isinstance(self._decoder, _GATED)
+        )
 
     @property
     def unframed(self) -> bool:
@@ -83,7 +88,7 @@ class BodyReader:
         if self._plain:
             return []
         if self._decoder is not None:
-            if isinstance(self._decoder, SseDecoder):
+            if isinstance(self._decoder, _GATED):
                 self._decoder.gate = self.watched()
             return self._decoder.feed(plain)
         self._start += plain
@@ -123,7 +128,7 @@ class BodyReader:
         return None
 
 
-_SKIPPING = (SseDecoder, JsonDecoder)
+_GATED = (SseDecoder, EventStreamDecoder, LineDecoder, JsonDecoder)
 
 
 def framings() -> tuple[Framing, ...]:

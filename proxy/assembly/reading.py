@@ -84,7 +84,7 @@ class Reading:
         if not self.begun:
             return []
         said: list[Event] = []
-        if frame.error is not None and not (gated and self._without_mark(frame)):
+        if frame.error is not None and not (gated and frame.error.startswith("JSON") and self._without_mark(frame)):
             said.append(self._unread(frame.side, frame.error, frame.size_bytes))
         if self._text is not None:
             self._text.feed(frame)

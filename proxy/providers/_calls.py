@@ -20,6 +20,9 @@ def patterns(*marks: bytes) -> tuple[re.Pattern[bytes], ...]:
     return tuple(map(re.compile, marks))
 
 
+EVERYTHING = patterns(rb"")  # while whatever comes next decides about a call
+
+
 def arguments(text: str) -> dict[str, Any]:
     """ToolCall fields for an argument string: parsed value or the reason why not, and keys that stand twice."""
     value, error = parse(text)

@@ -5,6 +5,7 @@ Shared by Converse itself and by the Nova models behind InvokeModel, which speak
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,20 @@ from classifiers.call import ExecutedBy, Outcome, ToolCall
 from proxy.events import CallClosed, Event, Facts, HistorySeen, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
 from proxy.providers import _history
-from proxy.providers._calls import arguments, definition, fields, given, ident, known, result, rows, short, text
+from proxy.providers._calls import (
+    EVERYTHING,
+    arguments,
+    definition,
+    fields,
+    given,
+    ident,
+    known,
+    patterns,
+    result,
+    rows,
+    short,
+    text,
+)
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -22,6 +36,11 @@ EVENTS = frozenset(
     {"messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata"}
 )
 _LIMITS = ("max_tokens", "model_context_window_exceeded")
+# In an event's name or body, so in any framing; the ends of blocks matter while one is open.
+TEXT_ONLY = patterns(
+    rb"toolUse", rb"toolResult", rb"messageStop", rb"metadata", rb"exception", rb'"output"', rb'"message"', rb"\\u"
+)
+IN_BLOCKS = (*TEXT_ONLY, *patterns(rb"contentBlockStop"))
 _MARKED = {"error": Outcome.ERROR, "success": Outcome.OK}
 
 
@@ -39,6 +58,13 @@ class ConverseAssembly:
         self._results: dict[Any, dict[str, Any]] = {}
         self._doubtful: _Block | None = None  # stopped with text that is no JSON: the stop reason may say it was cut
         self._count = 0
+
+    @property
+    def markers(self) -> tuple[re.Pattern[bytes], ...]:
+        """What comes right after a doubtful call decides about it, text too."""
+        if self._doubtful is not None:
+            return EVERYTHING
+        return IN_BLOCKS if self._open or self._results else TEXT_ONLY
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
         return request_events(exchange, fields(exchange.request_json), self._api)

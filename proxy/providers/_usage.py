@@ -33,6 +33,8 @@ _NAMES: dict[str, tuple[str, ...]] = {
 def usage(said: Any) -> dict[str, int]:
     """Our names to counts; what the wire does not say is absent."""
     found: dict[str, int] = {}
+    if not said:
+        return found  # on most events of a stream
     for ours, names in _NAMES.items():
         for name in names:
             count = _at(fields(said), name)

@@ -6,6 +6,7 @@ restart there. Vertex wraps nothing; Bedrock's wrappings unpack to the same even
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,19 @@ from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
 from proxy.exchange import Ending, Exchange
 from proxy.providers._anthropic_request import CALL_BLOCKS, offered, request_events
-from proxy.providers._calls import arguments, by_flag, fields, given, ident, patterns, result, rows, short, text
+from proxy.providers._calls import (
+    EVERYTHING,
+    arguments,
+    by_flag,
+    fields,
+    given,
+    ident,
+    patterns,
+    result,
+    rows,
+    short,
+    text,
+)
 from proxy.providers._usage import usage
 from proxy.wire import Frame
 
@@ -30,6 +43,7 @@ EVENTS = frozenset(
     ]
 )
 OPEN_CAP = 512
+MARKERS = patterns(rb"message", rb"content_block_st", rb"input_json", rb'"error"', rb"\\u")
 _LIMITS = frozenset({"max_tokens", "model_context_window_exceeded"})
 _RUNS_THERE = {
     "tool_use": ExecutedBy.CLIENT,
@@ -67,6 +81,11 @@ class AnthropicAssembly:
             "message_stop": self._end,
             "error": self._error,
         }
+
+    @property
+    def markers(self) -> tuple[re.Pattern[bytes], ...]:
+        """What comes right after a doubtful call decides about it, text too."""
+        return MARKERS if self._doubtful is None else EVERYTHING
 
     def request(self, exchange: Exchange) -> Iterable[Event]:
         return request_events(exchange, fields(exchange.request_json), self._api)
@@ -219,7 +238,7 @@ class _Provider:
     dialect_of: str | None = None
     reads_ahead = True
     # events without these carry text only
-    markers = patterns(rb'"message', rb"content_block_st", rb"input_json", rb'"error"', rb"\\u")
+    markers = MARKERS
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         return claim(fields(exchange.request_json), exchange, first)

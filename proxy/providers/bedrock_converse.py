@@ -6,7 +6,7 @@ import re
 
 from proxy.exchange import Exchange
 from proxy.providers._calls import fields
-from proxy.providers._converse import EVENTS, ConverseAssembly
+from proxy.providers._converse import EVENTS, IN_BLOCKS, ConverseAssembly
 from proxy.wire import Frame
 
 NAME = "bedrock-converse"
@@ -17,6 +17,7 @@ class _Provider:
     name = NAME
     dialect_of: str | None = None
     reads_ahead = True
+    markers = IN_BLOCKS
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if "/invoke" in exchange.request.path:

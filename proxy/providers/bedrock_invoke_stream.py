@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import binascii
+import re
+import sys
 from base64 import b64decode
 from collections.abc import Iterator
 
@@ -10,13 +12,39 @@ from proxy.events import Event, Unread
 from proxy.exchange import Exchange
 from proxy.providers._calls import fields, text
 from proxy.providers._invoke import InvokeAssembly
-from proxy.wire import Frame
+from proxy.wire import Frame, Mark
 from proxy.wire.json_text import parse
 
 NAME = "bedrock-invoke-stream"
 
 
+class ChunkMarks:
+    """Marks looked for inside ``chunk`` messages; whatever is not one of the usual form counts as a mark itself."""
+
+    def __init__(self, inside: tuple[Mark, ...]) -> None:
+        self._inside = inside
+
+    def search(self, seen: bytes | bytearray, start: int = 0, end: int = sys.maxsize, /) -> bool:
+        held = _HELD.findall(seen, start, end)
+        if len(held) != seen.count(_CHUNK, start, end) or len(held) != seen.count(b":event-type", start, end):
+            return True
+        try:
+            said = b"\n".join(binascii.a2b_base64(part, strict_mode=True) for part in held)
+        except binascii.Error:
+            return True
+        return any(mark.search(said) for mark in self._inside)
+
+
+_CHUNK = b":event-type\x07\x00\x05chunk"
+_HELD = re.compile(rb'\{(?:"p":"\w*",)?"bytes":"([A-Za-z0-9+/]*={0,2})"(?:,"p":"\w*")?\}')
+
+
 class StreamAssembly(InvokeAssembly):
+    @property
+    def markers(self) -> tuple[Mark, ...]:
+        inside = getattr(self._inside, "markers", ())
+        return (ChunkMarks(inside),) if inside else ()
+
     def frame(self, frame: Frame) -> Iterator[Event]:
         if frame.event != "chunk" or frame.error is not None:
             yield from super().frame(frame)

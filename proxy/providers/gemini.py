@@ -21,10 +21,21 @@ CANDIDATES_CAP = 64
 _MODEL = re.compile(r"/models/([^/:]+)")
 
 
+MARKERS = patterns(
+    rb"functionCall", rb"executableCode", rb"codeExecution", rb"tool", rb"finishReason", rb"error", rb"\\u"
+)
+UNNAMED = (*MARKERS, *patterns(rb"responseId", rb"modelVersion", rb"usageMetadata"))
+
+
 class GeminiAssembly:
     def __init__(self) -> None:
         self._candidates: dict[int, Parts] = {}
         self._facts: dict[str, Any] = {}
+
+    @property
+    def markers(self) -> tuple[re.Pattern[bytes], ...]:
+        """Who answers and at what cost is learnt once; the last frame says the final counts."""
+        return MARKERS if "response_id" in self._facts else UNNAMED
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
         outer = fields(exchange.request_json)
@@ -85,15 +96,7 @@ class _Provider:
     name = NAME
     dialect_of: str | None = None
     reads_ahead = True
-    markers = patterns(
-        rb"function",
-        rb"executable",
-        rb"xecution",
-        rb"tool",
-        rb"finish",
-        rb"error",
-        rb"\\u",  # in both spellings
-    )
+    markers = MARKERS
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         rank = 0

@@ -8,9 +8,10 @@ from typing import Any
 from classifiers.call import Outcome, ToolResult
 from proxy.events import Event, Facts, ResultSeen
 from proxy.exchange import Ending, Exchange, Side
-from proxy.providers._calls import fields, known, rows, text
+from proxy.providers._calls import fields, known, patterns, rows, text
 from proxy.providers._gemini_parts import Parts, offered, responses
 from proxy.providers._usage import usage
+from proxy.providers.gemini import PROVIDER as GEMINI
 from proxy.wire import Frame
 
 NAME = "gemini-live-ws"
@@ -68,6 +69,7 @@ class LiveAssembly:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    markers = (*GEMINI.markers, *patterns(rb"usageMetadata", rb"turnComplete"))
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if not exchange.websocket or first is None or not isinstance(first.data, dict):

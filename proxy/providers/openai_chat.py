@@ -28,6 +28,7 @@ _CUT = frozenset({"length", "max_tokens", "content_filter", "error"})
 TEXT_ONLY = patterns(
     rb"_call", rb"executed_tools", rb'"error"', rb'"usage"\s*:\s*\{', rb'"finish_reason"\s*:\s*"', rb"\\u"
 )
+NAMES = patterns(rb'"id"', rb'"model"')
 WITH_CALLS = (*TEXT_ONLY, *patterns(rb"\[DONE\]"))
 
 
@@ -44,8 +45,9 @@ class ChatAssembly:
 
     @property
     def markers(self) -> tuple[re.Pattern[bytes], ...]:
-        """``[DONE]`` ends nothing while no call has begun."""
-        return WITH_CALLS if any(slots.begun for slots in self._choices.values()) else TEXT_ONLY
+        """``[DONE]`` ends nothing while no call has begun; who answers is learnt once."""
+        marks = WITH_CALLS if any(slots.begun for slots in self._choices.values()) else TEXT_ONLY
+        return marks if "response_id" in self._facts else (*marks, *NAMES)
 
     def request(self, exchange: Exchange) -> Iterable[Event]:
         self._exchange = exchange

@@ -12,7 +12,7 @@ from typing import Any
 
 from proxy.events import Event, Facts, HistorySeen, ResultSeen
 from proxy.exchange import Ending, Exchange, Side
-from proxy.providers._calls import fields, ident, known, rows, short, text
+from proxy.providers._calls import fields, ident, known, patterns, rows, short, text
 from proxy.providers._responses_items import call_event, is_call, is_result, output_result, own_result
 from proxy.providers._responses_request import offered
 from proxy.providers._usage import usage
@@ -118,6 +118,7 @@ class RealtimeAssembly:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    markers = patterns(rb'"session', rb"output_item", rb"_arguments", rb"response\.done", rb'"error"', rb"\\u")
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if not exchange.websocket or first is None:

@@ -12,6 +12,7 @@ from proxy.events import Event, Facts
 from proxy.exchange import Ending, Exchange, Side
 from proxy.providers._calls import fields, text
 from proxy.providers._responses_stream import ResponsesAssembly
+from proxy.providers.openai_responses import PROVIDER as RESPONSES
 from proxy.wire import Frame
 
 NAME = "openai-responses-ws"
@@ -33,6 +34,8 @@ class SocketAssembly:
             return
         key = text(data.get("stream_id"))
         stream = self._streams.get(key)
+        if stream is None and frame.side is Side.RESPONSE and not _begins(data):
+            return
         if stream is None:
             stream = self._streams[key] = ResponsesAssembly(NAME, key or None)
         if frame.side is Side.RESPONSE:
@@ -52,6 +55,7 @@ class SocketAssembly:
 class _Provider:
     name = NAME
     dialect_of: str | None = None
+    markers = RESPONSES.markers
 
     def claims(self, exchange: Exchange, first: Frame | None) -> int:
         if not exchange.websocket or first is None:
@@ -60,6 +64,13 @@ class _Provider:
 
     def open(self, exchange: Exchange) -> SocketAssembly:
         return SocketAssembly(exchange)
+
+
+def _begins(data: dict[str, Any]) -> bool:
+    """Text alone is passed over in runs, so it may not open a stream's state either."""
+    kind = text(data.get("type"))
+    told = "response" in data or data.get("object") == "response"
+    return told or kind == "error" or "output_item" in kind or "_call" in kind
 
 
 def _ours(data: dict[str, Any], side: Side) -> bool:

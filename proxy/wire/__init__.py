@@ -5,6 +5,7 @@ A framing is one file here exposing ``FRAMING``; ``discover("proxy.wire", "FRAMI
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +26,13 @@ class Frame:
     error: str | None = None
     side: Side = Side.RESPONSE
     size_bytes: int = 0
+
+
+class Mark(Protocol):
+    """What a provider must not miss, looked for in bytes before they are parsed: a compiled pattern, or like one."""
+
+    def search(self, seen: bytes | bytearray, start: int = 0, end: int = sys.maxsize, /) -> object:
+        """Something true when it is there."""
 
 
 class Decoder(Protocol):

@@ -2,24 +2,33 @@
 
 Layout (smithy.io, event stream encoding, read 2026): uint32 total, uint32 headers, uint32 prelude CRC, headers,
 payload, uint32 message CRC. Frame.event is the ``:event-type``, or ``exception:<type>`` for errors inside a 200.
+Runs of sound messages without a mark are passed over (``gate``); damage is found in them all the same.
 """
 
 from __future__ import annotations
 
 import struct
-from binascii import crc32
 
 from proxy.exchange import Exchange, Side
-from proxy.wire import Frame
+from proxy.spool.checksum import crc32
+from proxy.wire import Frame, Mark
 from proxy.wire.json_text import parse
 
 MESSAGE_CAP = 24 << 20  # the format allows 16 MiB of payload
+_HEADS_CAP = 64
+_SIZES = struct.Struct(">II").unpack_from
+_SUM = struct.Struct(">I").unpack_from
 _FIXED = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # header value type -> size; 6 and 7 carry a length
 
 
 class EventStreamDecoder:
+    """``gate``: when set, whole messages in which none of its patterns is found are counted and dropped."""
+
     def __init__(self, side: Side) -> None:
         self._side = side
+        self.gate: tuple[Mark, ...] = ()
+        self.skipped_bytes = 0
+        self._plain: set[bytes] = set()  # header blocks of named events; a stream has a handful
         self._buffer = bytearray()
         self._damaged = 0  # bytes from a broken prelude on: nothing says where the next message begins
 
@@ -28,6 +37,8 @@ class EventStreamDecoder:
             self._damaged += len(data)
             return []
         self._buffer += data
+        if self.gate and self._skip():
+            return []
         frames: list[Frame] = []
         at = 0
         while len(self._buffer) - at >= 12:
@@ -42,6 +53,40 @@ class EventStreamDecoder:
             at += total
         del self._buffer[:at]
         return frames
+
+    def _skip(self) -> bool:
+        """Drop all whole messages at once when each is a sound, named event and no pattern is in them."""
+        buffer = self._buffer
+        cut = self._sound()
+        if not cut or any(pattern.search(buffer, 0, cut) for pattern in self.gate):
+            return False
+        self.skipped_bytes += cut
+        del buffer[:cut]
+        return not buffer
+
+    def _sound(self) -> int:
+        """Where the last whole message ends; 0 when one of them has to be looked at."""
+        buffer, at = self._buffer, 0
+        with memoryview(buffer) as view:
+            while len(buffer) - at >= 16:
+                total, headers = _SIZES(buffer, at)
+                end = at + total
+                if end > len(buffer):
+                    break
+                if total < 16 + headers or crc32(view[at : end - 4]) != _SUM(buffer, end - 4)[0]:
+                    return 0
+                head = bytes(view[at + 12 : at + 12 + headers])
+                if head not in self._plain and not self._names_event(head):
+                    return 0
+                at = end
+        return at
+
+    def _names_event(self, head: bytes) -> bool:
+        said = _headers(head) or {}
+        plain = said.get(":message-type", "event") == "event" and ":event-type" in said
+        if plain and len(self._plain) < _HEADS_CAP:
+            self._plain.add(head)
+        return plain
 
     def close(self, *, clean: bool) -> list[Frame]:  # noqa: ARG002 - a cut message is one either way
         reason = "event stream prelude is damaged" if self._damaged else "event stream message cut off"

@@ -9,17 +9,24 @@ from __future__ import annotations
 import re
 
 from proxy.exchange import Exchange, Side
-from proxy.wire import Frame
+from proxy.wire import Frame, Mark
 from proxy.wire.json_text import NOT_UTF_8, parse
 
 BODY_CAP = 64 << 20
 QUIET_FROM = 1 << 20  # bodies above this are looked through for a mark of tool traffic before they are parsed
 MARKS = (b"tool", b"unction", b"call", b"Call", b"jsonrpc", b"messages", b"input", b"contents", b"\\u")
-_STRUCTURE = re.compile(rb'["\\{}\[\],]')
+_WHOLE = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# Up to the next structural byte, whole strings stepped over; a quote is found when its string has no end yet.
+_DEEP = re.compile(rb'(?:[^"{}\[\]]++|%b)*+(["{}\[\]])' % _WHOLE, re.DOTALL)
+_SHALLOW = re.compile(rb'(?:[^"{}\[\],]++|%b)*+(["{}\[\],])' % _WHOLE, re.DOTALL)
+_IN_STRING = re.compile(rb'["\\]')
 
 
 class JsonDecoder:
-    """``charset`` is what Content-Type says; ``elements`` asks for an array's elements one by one."""
+    """``charset`` is what Content-Type says; ``elements`` asks for an array's elements one by one.
+
+    ``gate``: when set, elements that closed together are counted and dropped if none of its patterns is in them.
+    """
 
     def __init__(self, side: Side, charset: str = "utf-8", *, elements: bool = True) -> None:
         self._side = side
@@ -28,6 +35,7 @@ class JsonDecoder:
         self._buffer = bytearray()
         self._array: _Elements | None = None
         self._lost = 0
+        self.gate: tuple[Mark, ...] = ()
         self.skipped_bytes = 0
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -71,7 +79,16 @@ class JsonDecoder:
         reason = f"JSON: {error}" if clean else "JSON body cut off"
         return [self._bad(reason, body)]
 
+    @property
+    def in_elements(self) -> bool:
+        return self._array is not None
+
     def _frames(self, elements: list[bytes]) -> list[Frame]:
+        if self.gate and elements:
+            run = b"\n".join(elements)
+            if not any(mark.search(run) for mark in self.gate):
+                self.skipped_bytes += len(run)
+                return []
         return [_element(raw, self._side) for raw in elements]
 
     def _bad(self, reason: str, body: bytes, size: int | None = None) -> Frame:
@@ -94,20 +111,14 @@ class _Elements:
         self._buffer += data
         found: list[bytes] = []
         while not self._done:
-            match = _STRUCTURE.search(self._buffer, self._at)
+            if self._string and not self._end_string():
+                break
+            match = (_DEEP if self._depth > 1 else _SHALLOW).match(self._buffer, self._at)
             if match is None:
                 self._at = len(self._buffer)
                 break
-            mark, here = match.group(), match.start()
-            if self._string:
-                if mark == b"\\" and here + 1 >= len(self._buffer):
-                    self._at = here
-                    break
-                self._at = here + (2 if mark == b"\\" else 1)
-                self._string = mark != b'"'
-                continue
-            self._at = here + 1
-            self._step(mark, here, found)
+            self._at = match.end()
+            self._step(match[1], match.end() - 1, found)
         del self._buffer[: self._start]
         self._at -= self._start
         self._start = 0
@@ -116,6 +127,20 @@ class _Elements:
     def rest(self) -> bytes | None:
         """What an array that never closed still held, None when it closed."""
         return None if self._done else bytes(self._buffer)
+
+    def _end_string(self) -> bool:
+        """Step over the rest of a string that was cut; False when its end has not come."""
+        while (match := _IN_STRING.search(self._buffer, self._at)) is not None:
+            here = match.start()
+            if match.group() == b'"':
+                self._at, self._string = here + 1, False
+                return True
+            if here + 1 >= len(self._buffer):
+                self._at = here
+                return False
+            self._at = here + 2
+        self._at = len(self._buffer)
+        return False
 
     def _step(self, mark: bytes, here: int, found: list[bytes]) -> None:
         if mark == b'"':

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.exchange import Exchange, Side
-from proxy.wire import Frame
+from proxy.wire import Frame, Mark
 from proxy.wire.json_text import parse
 
 LINE_CAP = 64 << 20
@@ -19,13 +19,19 @@ TYPES = frozenset(
 
 
 class LineDecoder:
+    """``gate``: when set, runs of whole lines in which none of its patterns is found are counted and dropped."""
+
     def __init__(self, side: Side, cap: int = LINE_CAP) -> None:
         self._side = side
+        self.gate: tuple[Mark, ...] = ()
+        self.skipped_bytes = 0
         self._cap = cap
         self._parts: list[bytes] = []
         self._size = 0  # of the line that has no end yet; its bytes are kept up to the cap
 
     def feed(self, data: bytes) -> list[Frame]:
+        if self.gate and self._size <= self._cap:
+            data = self._without_run(data)
         first, newline, rest = data.partition(b"\n")
         self._keep(first)
         if not newline:
@@ -41,6 +47,18 @@ class LineDecoder:
         if clean or not frames or frames[0].error is None or size > self._cap:
             return frames
         return [Frame(frames[0].data, error="line cut off", side=self._side, size_bytes=size)]
+
+    def _without_run(self, data: bytes) -> bytes:
+        """What is left when the whole lines, the one begun before among them, are dropped for want of a pattern."""
+        cut = data.rfind(b"\n") + 1
+        if not cut:
+            return data
+        run = b"".join((*self._parts, data[:cut]))
+        if any(pattern.search(run) for pattern in self.gate):
+            return data
+        self.skipped_bytes += len(run)
+        self._parts, self._size = [], 0
+        return data[cut:]
 
     def _keep(self, piece: bytes) -> None:
         self._size += len(piece)

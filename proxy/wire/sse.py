@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from proxy.exchange import Exchange, Side
-from proxy.wire import Frame
+from proxy.wire import Frame, Mark
 from proxy.wire.json_text import NOT_UTF_8, parse
 
 EVENT_CAP = 64 << 20
@@ -29,7 +29,7 @@ class SseDecoder:
         self._scanned = 0
         self._first = True
         self._dropped = 0  # bytes of an event over the cap that are gone already
-        self.gate: tuple[re.Pattern[bytes], ...] = ()
+        self.gate: tuple[Mark, ...] = ()
         self.skipped_bytes = 0
 
     def feed(self, data: bytes) -> list[Frame]:
