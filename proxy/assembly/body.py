@@ -12,7 +12,7 @@ from classifiers.discover import discover
 from proxy.exchange import Exchange, Side
 from proxy.wire import Decoder, Frame, Framing, Mark
 from proxy.wire.content_coding import ContentDecoder
-from proxy.wire.event_stream import EventStreamDecoder
+from proxy.wire.event_stream import PRELUDE, EventStreamDecoder, begins_stream
 from proxy.wire.json_body import JsonDecoder, charset_of
 from proxy.wire.ndjson import LineDecoder
 from proxy.wire.sse import SseDecoder
@@ -21,6 +21,8 @@ SLICE = 64 << 10
 FIRST, BEGINNING = 512, 8 << 10  # small steps while nobody knows whose frames these are: then fewer are parsed in vain
 _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _JSON_START = re.compile(rb"\s*[{\[]")
+_ONE_OPENS = re.compile(rb"[{\[][ \t\r]*\n")  # no line of JSON lines ends after its first brace
+_MAY_OPEN = re.compile(rb"[{\[][ \t\r]*")
 
 
 class BodyReader:
@@ -103,10 +105,10 @@ class BodyReader:
 
     def _open(self, start: bytes, *, last: bool) -> None:
         text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-        if not last and len(text) < 6 and len(start) < 4096 and _undecided(text):
-            return
         framing = self._labelled()
-        if framing is None or framing.name == "json" or (framing.name == "sse" and _JSON_START.match(text)):
+        if not last and len(start) < 4096 and _undecided(start, text, framing):
+            return
+        if framing is None or framing.name == "json" or _belied(framing, text):
             sniffed = self._sniff(text)
             if sniffed is not None:
                 self._decoder = sniffed
@@ -125,7 +127,7 @@ class BodyReader:
             return SseDecoder(self._side)
         if _JSON_START.match(text):
             return JsonDecoder(self._side, self._charset, elements=self._side is Side.RESPONSE)
-        return None
+        return EventStreamDecoder(self._side) if begins_stream(text) else None
 
 
 _GATED = (SseDecoder, EventStreamDecoder, LineDecoder, JsonDecoder)
@@ -135,5 +137,17 @@ def framings() -> tuple[Framing, ...]:
     return discover("proxy.wire", "FRAMING")
 
 
-def _undecided(text: bytes) -> bool:
-    return not text or (text[:1] not in b"{[<" and any(f.startswith(text) for f in _SSE_FIELDS))
+def _belied(framing: Framing, text: bytes) -> bool:
+    """The first bytes cannot be what the label says."""
+    if framing.name == "sse":
+        return bool(_JSON_START.match(text))
+    return framing.name == "json-lines" and (text.startswith(_SSE_FIELDS) or bool(_ONE_OPENS.match(text)))
+
+
+def _undecided(start: bytes, text: bytes, framing: Framing | None) -> bool:
+    """Too few bytes to say what this is."""
+    if framing is None and start[:1] == b"\0":
+        return len(start) < PRELUDE
+    if framing is not None and framing.name == "json-lines" and _MAY_OPEN.fullmatch(text):
+        return True
+    return len(text) < 6 and (not text or (text[:1] not in b"{[<" and any(f.startswith(text) for f in _SSE_FIELDS)))

@@ -17,7 +17,7 @@ from proxy.exchange import Ending, Exchange, Side
 from proxy.providers import Assembly
 from proxy.providers._ag_ui_input import camel
 from proxy.providers._calls import fields, short, text
-from proxy.providers._reading import arguments_of_value, content_facts
+from proxy.providers._reading import arguments_of_text, arguments_of_value, content_facts
 from proxy.providers._toolcall_memory import Look, ToolCallMemory
 from proxy.providers._toolcall_object import (
     LOOK_AHEAD,
@@ -81,12 +81,14 @@ class ToolCallSchema:
     def _call(self, look: Look, conflicts: tuple[str, ...]) -> Event:
         place, self.state.ordinal = self.state.ordinal, self.state.ordinal + 1
         plain = look.plain
+        body = _arguments(plain.get("argumentsJson"))
+        doubled = body.pop("conflicts", ())
         run = look.around.get("runId") or look.around.get("generatedBy")
         return CallClosed(
             ToolCall(
                 name=look.name,
                 id=look.id,
-                **arguments_of_value(plain.get("argumentsJson")),
+                **body,
                 kind="toolcall_schema",
                 executed_by=executed_by(plain),
                 status=status_of(plain),
@@ -100,7 +102,7 @@ class ToolCallSchema:
                 thread_id=look.scope or None,
                 observed_at=ObservedAt.SCHEMA_API,
                 reopened=bool(conflicts),
-                conflicts=tuple(c for c in conflicts if c),
+                conflicts=(*(c for c in conflicts if c), *doubled),
                 extra=_kept(plain),
             )
         )
@@ -172,6 +174,11 @@ class ToolCallSchema:
 def _reports(plain: dict[str, Any]) -> bool:
     """Whether a first sight already says how the call ended."""
     return status_of(plain) in TERMINAL or plain.get("resultJson") is not None
+
+
+def _arguments(value: Any) -> dict[str, Any]:
+    """An object, as the schema says; text that holds one is read all the same."""
+    return arguments_of_text(value) if isinstance(value, str) and value else arguments_of_value(value)
 
 
 def _kept(plain: dict[str, Any]) -> dict[str, Any]:

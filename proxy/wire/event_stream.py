@@ -14,11 +14,17 @@ from proxy.spool.checksum import crc32
 from proxy.wire import Frame, Mark
 from proxy.wire.json_text import parse
 
+PRELUDE = 12  # bytes
 MESSAGE_CAP = 24 << 20  # the format allows 16 MiB of payload
 _HEADS_CAP = 64
 _SIZES = struct.Struct(">II").unpack_from
 _SUM = struct.Struct(">I").unpack_from
 _FIXED = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # header value type -> size; 6 and 7 carry a length
+
+
+def begins_stream(data: bytes) -> bool:
+    """Whether the first bytes are a whole prelude whose own checksum holds: labels are lost on the way."""
+    return len(data) >= PRELUDE and crc32(data[:8]) == struct.unpack_from(">I", data, 8)[0]
 
 
 class EventStreamDecoder:

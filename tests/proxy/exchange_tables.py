@@ -13,17 +13,11 @@ A row: ``case``, maybe ``shows`` (the clause), one exchange (or ``turns``, sever
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-import brotli
-import zstandard
 
 from classifiers.strict_yaml import load
 from proxy.assembly import ExchangeAssembler
@@ -32,19 +26,10 @@ from proxy.events import Event, Facts, HistorySeen, ResultSeen, ToolsOffered, Un
 from proxy.exchange import Ending, Exchange, Head, Side
 from proxy.wire import Frame
 
-from .ag_ui_binary import frames
-from .providers.streams import stream
+from .exchange_bytes import CODINGS, answer, written
 from .wire.sockets import message
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "exchanges"
-CODINGS: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": lambda b: gzip.compress(b, mtime=0),
-    "gzip members": lambda b: gzip.compress(b[: len(b) // 2], mtime=0) + gzip.compress(b[len(b) // 2 :], mtime=0),
-    "deflate": zlib.compress,
-    "br": brotli.compress,
-    "zstd": zstandard.compress,
-    "zstd frames": lambda b: b"".join(zstandard.compress(b[i : i + 64]) for i in range(0, len(b), 64)),
-}
 _TYPES = {
     "body": "application/json",
     "sse": "text/event-stream",
@@ -182,12 +167,12 @@ def _played(assembler: ExchangeAssembler, turn: Row, cut: Callable[[bytes], list
     )
     if "ask_coding" in turn:
         asked = CODINGS[turn["ask_coding"]](asked)
-    pieces = cut(asked) if cut is not None and not _answer(turn) else [asked]
+    pieces = cut(asked) if cut is not None and not answer(turn) else [asked]
     events = [e for piece in pieces for e in assembler.request_body(piece)] + assembler.request_end()
     events += assembler.response_head(_head(turn))
     if "socket" in turn:
         return events + _socket(assembler, turn["socket"], whole=cut is None) + assembler.response_end()
-    body = _answer(turn)
+    body = answer(turn)
     for piece in [body] if cut is None else cut(body):
         events += assembler.response_body(piece)
     return events + assembler.response_end(Ending(turn.get("ending", "complete")))
@@ -204,49 +189,18 @@ def _head(turn: Row) -> Head:
 
 def answer_of(case: Case) -> bytes:
     """The bytes that are cut: the last turn's answer."""
-    return _answer(case.turns()[-1])
-
-
-def _answer(turn: Row) -> bytes:
-    if "sse" in turn:
-        body = b"".join(_event(event, turn) for event in turn["sse"])
-    elif "chunks" in turn:  # a model's own events inside Bedrock's
-        body = stream(
-            *[("chunk", {"bytes": base64.b64encode(_written(e)).decode(), "p": "ab"}) for e in turn["chunks"]]
-        )
-    elif "proto" in turn:
-        body = frames(turn["proto"])
-    elif "lines" in turn:
-        body = b"".join(_written(line) + b"\n" for line in turn["lines"])
-    elif "aws" in turn:
-        body = stream(*[(name, payload) for name, payload in turn["aws"]])
-    elif "base64" in turn:
-        body = base64.b64decode(turn["base64"])
-    else:
-        body = turn["text"].encode() if "text" in turn else _written(turn["body"]) if "body" in turn else b""
-    coded = CODINGS[turn["coding"]](body) if "coding" in turn else body
-    return coded[: turn["keep"]] if "keep" in turn else coded
-
-
-def _event(event: Any, turn: Row) -> bytes:
-    end = b"\r\n" if turn.get("crlf") else b"\n"
-    name = event.get(turn["named"]) if isinstance(event, dict) and "named" in turn else None
-    return (b"" if name is None else b"event: " + name.encode() + end) + b"data: " + _written(event) + end + end
-
-
-def _written(value: Any) -> bytes:
-    return value.encode() if isinstance(value, str) else json.dumps(value, ensure_ascii=False).encode()
+    return answer(case.turns()[-1])
 
 
 def _dialogue(lines: list[list[Any]]) -> list[Frame]:
     sides = {"client": Side.REQUEST, "server": Side.RESPONSE}
-    return [Frame(data, side=sides[side], size_bytes=len(_written(data))) for side, data in lines]
+    return [Frame(data, side=sides[side], size_bytes=len(written(data))) for side, data in lines]
 
 
 def _socket(assembler: ExchangeAssembler, lines: list[list[Any]], *, whole: bool) -> list[Event]:
     events: list[Event] = []
     for side, data in lines:
-        sent = message(_written(data), masked=side == "client")
+        sent = message(written(data), masked=side == "client")
         for piece in [sent] if whole else [sent[i : i + 1] for i in range(len(sent))]:
             events += assembler.socket(Side.REQUEST if side == "client" else Side.RESPONSE, piece)
     return events
