@@ -7,6 +7,7 @@ reason it could not be read. Who feeds a payload decides its flow: network → r
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 8
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=|BASH_FUNC_[^=\s]+=")
 _EXPORTED = re.compile(r"BASH_FUNC_(\w+)(?:%%|\(\))")
+# Programs that take orders on standard input, and how one of them is given as an argument.
+_ORDERS = {"gdb": "gdb -ex", "ed": "vim -c", "vim": "vim -c"}
+MAX_ORDERS = 100
 MAX_STDIN_WORDS = 50
 MAX_LINES = 10
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
@@ -290,7 +294,7 @@ def read_stdin(
                 ev, Verb.EXECUTE, Domain.CODE, name, word.span, state, scope, destructive=None, tags=("reverse_shell",)
             )
             return
-        if to.kind in {"shell", "code"}:
+        if to.kind in {"shell", "code"} and to.language not in _ORDERS:
             tell(ev, Verb.EXECUTE, Domain.PROCESS, name, word.span, state, scope, destructive=None)
         return
     inner = inner_scope(
@@ -334,6 +338,11 @@ def feed(
         return run_text(
             ev, jobs, state.copy(), replace(scope, stdin=None, fixed=scope.span(span)), [], scope.span(span)
         )
+    lines = [] if text is None or not ev.known(text) else [li.strip() for li in text.split("\n") if li.strip()]
+    if language in _ORDERS and 0 < len(lines) <= MAX_ORDERS:
+        orders = "\n".join(f"{_ORDERS[language]} {shlex.quote(line)}" for line in lines)
+        inner = replace(scope, stdin=None, fixed=scope.span(span))
+        return run_text(ev, orders, state.copy(), inner, [], scope.span(span))
     if language == "haproxy" and text is not None:
         orders = "\n".join(f"haproxy-socket {o.strip()}" for o in re.split(r"[;\n]", text) if o.strip())
         inner = replace(scope, stdin=None, fixed=scope.span(span))
@@ -347,6 +356,9 @@ def feed(
         if text.strip():
             kind = to.kind if to is not None else "code"
             return read_elsewhere(ev, kind, text, to or Delegate("code", language), span, (), state, inner, server)
+        return Stream(None)
+    if to is not None and to.kind == "files":  # a patch in a file: which files it names is not in the call
+        tell(ev, Verb.MODIFY, Domain.FILESYSTEM, ".", span, state, scope, destructive=False, reversibility="reversible")
         return Stream(None)
     index = tell(
         ev,

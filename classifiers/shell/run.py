@@ -151,12 +151,20 @@ def run_program(
     node = lookup(program) if program else None
     if node is None:
         return _unknown(ev, words, state, scope)
+    words = _without_suffix(program or "", words)
     before = len(ev.out.effects)
     reading = interpret(node, name, words[1:], piped=scope.stdin is not None)
     ev.out.note(f"{program}: {reading.node.file}:{reading.node.line}")
     inputs = [scope.stdin] if scope.stdin is not None else []
     inputs += ev.streams_in(list(words[1:]))
     return _perform(ev, words, reading, state, scope, plan, before, inputs)
+
+
+def _without_suffix(program: str, words: Sequence[Word]) -> Sequence[Word]:
+    """BSD's ``sed -i '' …``: the empty word is the suffix of no backup, not the script."""
+    if program not in {"sed", "gsed"}:
+        return words
+    return [w for i, w in enumerate(words) if w.text or i == 0 or words[i - 1].text not in {"-i", "-Ei", "-ni"}]
 
 
 def _perform(
