@@ -65,7 +65,7 @@ def request_effects(method: str, url: str, body: Any = None, context: Context = 
 
 _DELETES = re.compile(r"/(?:do_?)?(?:delete|destroy|purge|remove|drop|truncate|wipe)\w*/?\Z", re.IGNORECASE)
 _MUTATES = re.compile(r"\bmutation\b", re.IGNORECASE)
-_MUTATION = re.compile(r"\bmutation\b.*?\b\w*(?:delete|remove|destroy|purge)\w*\s*[({]", re.IGNORECASE | re.DOTALL)
+_ERASES = re.compile(r"(?:delete|remove|destroy|purge)\w{0,60}\s{0,20}[({]", re.IGNORECASE)
 
 
 def _destructive(method: str, url: str, body: Any) -> bool | None:
@@ -73,8 +73,9 @@ def _destructive(method: str, url: str, body: Any) -> bool | None:
     if method == "POST" and _DELETES.search(url.partition("?")[0]):
         return True
     query = graphql(method, url, body)
-    if query and _MUTATES.search(query):
-        return True if _MUTATION.search(query) else None
+    mutation = _MUTATES.search(query)
+    if mutation is not None:
+        return True if _ERASES.search(query, mutation.end()) else None
     return _DESTRUCTIVE.get(method, False)
 
 

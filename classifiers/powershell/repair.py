@@ -84,6 +84,7 @@ class _Speller:
             self.open.append(kind)
         elif char in ")]}" and self.open:
             closed = self.open.pop()
+            self.word = "" if closed == "param(" else self.word
             rest = self.text[end : end + 40].lstrip(" \t")
             if closed == "param(" and rest and rest[0] not in "\r\n;})":
                 self.put("\n", end)

@@ -19,7 +19,7 @@ from classifiers.sql.statement import read_statement, warm
 __all__ = ["classify_sql", "looks_like_sql", "starts_like_sql"]
 
 
-_CONDITIONAL = re.compile(r"(/\*M?!\d*)(.*?)(\*/)", re.DOTALL)  # MySQL and MariaDB run what stands in such a comment
+_CONDITIONAL = re.compile(r"(/\*M?!\d*)|\*/")  # MySQL and MariaDB run what stands in such a comment
 _FENCE = re.compile(r"\A\s*```\w*|```\s*\Z")  # models wrap statements in Markdown fences
 
 
@@ -35,7 +35,7 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
     out = Gather(Surface.SQL, at=path, parsers=["sqlglot"])
     text = _FENCE.sub(lambda fence: " " * len(fence.group()), text)
     if dialect_of(engine) in {None, "mysql"}:
-        text = _CONDITIONAL.sub(_opened, text)
+        text = _opened(text[:MAX_TEXT]) + text[MAX_TEXT:]
     grammars = dialects(text[:4096], engine)
     warm(grammars)
     out.start_clock(context.max_ms)
@@ -50,6 +50,12 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
     return out.action()
 
 
-def _opened(comment: re.Match[str]) -> str:
-    """The comment's text without its marks, at the same positions."""
-    return " " * len(comment.group(1)) + comment.group(2) + " " * len(comment.group(3))
+def _opened(text: str) -> str:
+    """The text without the marks of such comments, at the same positions."""
+    out: list[str] = []
+    at, inside = 0, False
+    for mark in _CONDITIONAL.finditer(text):
+        if mark.group(1) or inside:
+            out += [text[at : mark.start()], " " * len(mark.group())]
+            at, inside = mark.end(), bool(mark.group(1))
+    return "".join(out) + text[at:]

@@ -149,3 +149,32 @@ def test_a_language_is_guessed_from_the_text(text, expected):
 @pytest.mark.parametrize("language", ["python", "powershell"])
 def test_a_table_of_calls_is_readable(language):
     assert library(language).calls
+
+
+@pytest.mark.parametrize("text", [
+    "import os\nlist(map(os.remove, ['/srv/a']))",
+    "import os, functools\nfunctools.partial(os.remove, '/srv/a')()",
+    "import os, threading\nthreading.Thread(target=os.remove, args=('/srv/a',)).start()",
+    "import os\nfrom concurrent.futures import ThreadPoolExecutor\nThreadPoolExecutor().submit(os.remove, '/srv/a')",
+    "import os\nos.remove(*['/srv/a'])",
+    "import sys\nsys.modules['os'].remove('/srv/a')",
+    "import os\nvars(os)['remove']('/srv/a')",
+    "import os\nglobals()['os'].remove('/srv/a')",
+    "import builtins\nbuiltins.exec('import os; os.remove(\"/srv/a\")')",
+    "import os\nclass A:\n    def __enter__(self):\n        os.remove('/srv/a')\nwith A():\n    pass",
+    "import os\nclass A:\n    def __init__(self, p):\n        self.p = p\n    def go(self):\n        os.remove(self.p)\nA('/srv/a').go()",
+    "import subprocess\nsubprocess.run('sh', input='rm /srv/a', text=True)",
+])  # fmt: skip
+def test_a_function_that_is_handed_on_or_found_by_name_is_called(text):
+    action = classify_code(text, "python")
+    assert [(e.action, e.target) for e in action.effects] == [("delete", "/srv/a")]
+    assert action.complete
+
+
+def test_an_interpreter_that_is_fed_by_a_pipe_is_not_read():
+    assert not classify_code("import subprocess\nsubprocess.Popen(['bash'], stdin=subprocess.PIPE)", "python").complete
+
+
+def test_a_field_that_differs_between_objects_is_an_unknown_target():
+    text = "import os\nclass A:\n    def __init__(self, p):\n        self.p = p\n    def go(self):\n        os.remove(self.p)\na = A('/x')\nb = A('/y')\na.go()"
+    assert [e.target for e in classify_code(text, "python").effects] == [None]

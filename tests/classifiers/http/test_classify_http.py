@@ -69,3 +69,20 @@ def test_a_paste_site_is_a_drop_with_any_prefix():
 def test_a_table_of_apis_is_readable_and_names_its_source(name, values):
     assert values["source"]
     assert api_effects("GET", address("https://nowhere.example/")) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "destructive"),
+    [("query { a }", False), ("mutation { addUser { id } }", None), ("mutation { deleteUser(id: 1) { id } }", True)],
+)
+def test_a_graphql_request_does_what_its_operation_says(query, destructive):
+    (effect,) = classify_http("POST", "https://a.example/graphql", {"query": query}).effects
+    assert (effect.action == "receive", effect.destructive) == (destructive is False, destructive)
+
+
+@pytest.mark.parametrize(
+    "host", ["[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "169.254.169.254.nip.io", "a-169-254-169-254.sslip.io"]
+)
+def test_a_metadata_service_by_another_name_is_still_one(host):
+    (effect,) = classify_http("GET", f"http://{host}/latest/meta-data/").effects
+    assert effect.domain == "secrets"

@@ -87,6 +87,18 @@ def test_mended_text_keeps_its_positions():
     assert text[original(places, spelled.index("del")) :].startswith("del")
 
 
+@pytest.mark.parametrize(("text", "spelled"), [
+    ("select Name, Id", "select 'Name', 'Id'"),
+    ("$x.a(1GB, 2)", "$x.a(100, 2)"),
+    ("param($a) ls", "param($a)\n ls"),
+    ("switch ($x) { 'a' { b } default { c } }", "switch ($x) { 'a' { b }; default { c } }"),
+    ("$a[0, 1]; [x, y]; 'p, q'; @{ a = 1, 2 }", "$a[0, 1]; [x, y]; 'p, q'; @{ a = 1, 2 }"),
+    ("@'\na, b\n'@", "@'\na, b\n'@"),
+])  # fmt: skip
+def test_a_spelling_the_grammar_does_not_know_is_another(text, spelled):
+    assert mended(text)[0] == spelled
+
+
 def test_the_tables_load():
     assert library("powershell").calls["remove-item"].effects
 

@@ -111,3 +111,32 @@ def test_questions_in_plain_words_are_not_sql(text, expected):
 def test_what_the_parser_recovers_from_with_a_value_for_a_node_is_read_all_the_same():
     action = classify_sql("with a as (delete from\udcff\udcff b returning *) select * from a; copy t from program 'x'")
     assert next((e.domain, e.action) for e in action.effects) == ("database", "delete")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "begin execute immediate 'drop table a'; end;",
+        "select 1 /*!50000 ; drop table a */",
+        "do $$ begin perform 1; if true then drop table a; end if; end $$",
+        "if exists (select 1 from b) drop table a",
+        "exec sp_executesql N'drop table a'",
+        "explain (analyze, buffers) delete from a",
+    ],
+)
+def test_what_a_statement_wraps_is_read(text):
+    action = classify_sql(text)
+    assert action.complete, action.opaque
+    assert [e.target for e in action.effects if e.destructive] == ["db:*:*/*/a"]
+
+
+@pytest.mark.parametrize("text", ["execute immediate stmt", "exec(@sql)", "do $$ begin execute format('x', y); end $$"])
+def test_a_statement_made_when_it_runs_is_not_read(text):
+    assert not classify_sql(text).complete
+
+
+@pytest.mark.parametrize(
+    "text", ["/*!50000 " * 2000, "begin " * 600, "explain analyze " * 200 + "select 1", "if " * 900, "copy (" * 400]
+)
+def test_hostile_nesting_never_raises(text):
+    assert classify_sql(text).effects is not None
