@@ -12,7 +12,19 @@ from classifiers.knowledge.interpret import Reading, Told
 from classifiers.knowledge.words import Word
 
 _RELEASES = frozenset({"alpha", "beta", "preview"})
-_PARENTS = ("zone", "cluster", "instance", "topic", "api", "service", "keyring", "key", "repository", "dataset")
+_PARENTS = (
+    "zone",
+    "cluster",
+    "instance",
+    "topic",
+    "api",
+    "service",
+    "keyring",
+    "key",
+    "repository",
+    "dataset",
+    "iam-account",
+)
 
 
 def read_gcloud(reading: Reading, name: Word, words: Sequence[Word]) -> None:
