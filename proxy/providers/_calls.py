@@ -12,6 +12,7 @@ from proxy.wire.json_text import dump, duplicate_keys, parse
 
 DUPLICATES_UP_TO = 256 << 10  # characters; larger arguments are parsed but not searched for double keys
 PARTS_CAP = 256
+TOLD_CAP = 512
 TEXT_CAP = 200
 
 
@@ -104,6 +105,23 @@ def result(id_: Any, content: Any, outcome: Outcome = Outcome.UNKNOWN, **more: A
         parts=tuple(parts(content)),
         **more,
     )
+
+
+class Told:
+    """Calls of one answer that carry an id: the very same again is a repeat. Without ids two equal ones are two."""
+
+    def __init__(self) -> None:
+        self._keys: set[str] = set()
+
+    def again(self, id_: Any, name: Any, said: str) -> bool:
+        if id_ in (None, ""):
+            return False
+        key = hashed([id_, name, said])
+        if key in self._keys:
+            return True
+        if len(self._keys) < TOLD_CAP:
+            self._keys.add(key)
+        return False
 
 
 def parts(content: Any) -> Iterable[dict[str, Any]]:

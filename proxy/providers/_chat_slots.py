@@ -90,7 +90,7 @@ class Slots:
         for slot in self._slots:
             if slot.index == index and not slot.closed:
                 slot.closed = True
-                yield self._call(slot, complete=True)
+                yield self._call(slot, complete=not (slot.parts and self._superseded(slot)) or slot.whole())
 
     def cut_off(self) -> Iterator[CallClosed]:
         for slot in self._slots:

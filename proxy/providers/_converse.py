@@ -95,6 +95,7 @@ class ConverseAssembly:
         index = ident(data.get("contentBlockIndex"))
         yield from self._settled(cut=kind == "messageStop" and data.get("stopReason") in _LIMITS)
         if kind == "contentBlockStart":
+            yield from self._stop(index, complete=False)  # another block on an open place: nothing closed that one
             self._start(index, fields(data.get("start")))
         elif kind == "contentBlockDelta":
             self._append(index, fields(data.get("delta")))

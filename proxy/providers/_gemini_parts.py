@@ -9,7 +9,7 @@ from typing import Any
 from classifiers.call import Definition, ExecutedBy, Outcome, ToolCall, ToolResult
 from proxy.events import CallClosed, Event, HistorySeen, ResultSeen, ToolsOffered
 from proxy.providers import _history
-from proxy.providers._calls import definition, fields, given, ident, result, rows, text
+from proxy.providers._calls import Told, definition, fields, given, ident, result, rows, text
 from proxy.providers._gemini_args import PartialArgs
 
 _CODE_OUTCOMES = {
@@ -27,6 +27,7 @@ class Parts:
         self._count = 0
         self._open: tuple[dict[str, Any], int, PartialArgs] | None = None
         self._code_id: Any = None
+        self._told = Told()  # some servers repeat the part with the finish
 
     def part(self, part: dict[str, Any]) -> Iterator[Event]:
         part = spelled(part)
@@ -60,7 +61,8 @@ class Parts:
                 yield from self.close(complete=True)
         elif named:
             body = given(call.get("args") if call.get("args") is not None else {})
-            yield self._call(call, "function", ExecutedBy.CLIENT, body, self._next())
+            if not self._told.again(call.get("id"), call.get("name"), body["arguments_text"]):
+                yield self._call(call, "function", ExecutedBy.CLIENT, body, self._next())
 
     def _code(self, code: dict[str, Any]) -> Iterator[Event]:
         self._code_id = code.get("id")

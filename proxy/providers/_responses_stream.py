@@ -137,7 +137,7 @@ class ResponsesAssembly:
         said = f"{kind} {item.get('call_id')} {item.get('name')} {item.get('arguments', item.get('input'))}"
         standing = self._open.pop(ident(item.get("id")), None) or self._open.pop(index, None)
         if key in self._told or (again and self._as_told[said] > 0 and kind == "function_call"):
-            self._as_told[said] -= 1
+            self._as_told[said] -= again  # a second ``done`` of an item uses up nothing
             return
         if not cut and self._polled_before(key):  # what was cut off may come whole when the stream is resumed
             return

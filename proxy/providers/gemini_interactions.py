@@ -55,6 +55,8 @@ class InteractionAssembly:
         if not kind and ("steps" in data or data.get("object") == "interaction"):
             yield from self._whole(data)
         elif kind == "step.start":
+            if ident(data.get("index")) in self._open:  # another step on an open place: nothing closed that one
+                yield from self._stop(ident(data.get("index")), complete=False)
             if len(self._open) < STEPS_CAP:
                 self._open[ident(data.get("index"))] = (dict(fields(data.get("step"))), [])
         elif kind == "step.delta":

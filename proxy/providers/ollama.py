@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from classifiers.call import ExecutedBy, ToolCall
 from proxy.events import CallClosed, Event, Facts
 from proxy.exchange import Ending, Exchange
-from proxy.providers._calls import fields, given, ident, known, patterns, rows, short, text
+from proxy.providers._calls import Told, fields, given, ident, known, patterns, rows, short, text
 from proxy.providers._chat_request import request_events
 from proxy.wire import Frame
 
@@ -17,6 +17,7 @@ NAME = "ollama"
 class OllamaAssembly:
     def __init__(self) -> None:
         self._count = 0
+        self._told = Told()
 
     def request(self, exchange: Exchange) -> Iterator[Event]:
         return request_events(fields(exchange.request_json), NAME)
@@ -27,13 +28,16 @@ class OllamaAssembly:
             return
         for call in rows(fields(data.get("message")).get("tool_calls")):
             said = fields(call.get("function"))
+            body = {} if said.get("arguments") is None else given(said["arguments"])
+            if self._told.again(call.get("id"), said.get("name"), body.get("arguments_text", "")):
+                continue  # some servers repeat the call in the last line
             yield CallClosed(
                 ToolCall(
                     name=text(said.get("name")),
                     id=ident(call.get("id")) or None,
                     executed_by=ExecutedBy.CLIENT,
                     ordinal=self._count,
-                    **({} if said.get("arguments") is None else given(said["arguments"])),
+                    **body,
                 )
             )
             self._count += 1

@@ -51,7 +51,8 @@ class Case:
     defaults: Row
 
     def turns(self) -> list[Row]:
-        return [{**self.defaults, **turn} for turn in self.row.get("turns", [self.row])]
+        common = {**self.defaults, **{k: v for k, v in self.row.items() if k != "turns"}}
+        return [{**common, **turn} for turn in self.row.get("turns", [{}])]
 
 
 def cases() -> Iterator[Case]:
@@ -67,7 +68,7 @@ def _binary(row: Row) -> Row:
     turns = [{**turn, "proto": turn["sse"]} for turn in row.get("turns", [row])]
     for turn in turns:
         del turn["sse"]
-    return {**row, "turns": turns}
+    return {**{k: v for k, v in row.items() if k != "sse"}, "turns": turns}
 
 
 def told(case: Case, cut: Callable[[bytes], list[bytes]] | None = None) -> tuple[str | None, list[Event]]:
