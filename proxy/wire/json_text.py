@@ -15,6 +15,7 @@ DEPTH_CAP = 200
 NOT_UTF_8 = "not UTF-8"
 _DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
 _LONG_RUN = b"0" * 19
+_LONG = 64 << 10
 
 
 def parse(text: bytes | str) -> tuple[Any, str | None]:
@@ -29,9 +30,14 @@ def parse(text: bytes | str) -> tuple[Any, str | None]:
             return None, _reason(error)
     except (ValueError, RecursionError) as error:
         return None, _reason(error)
-    if raw.count(b"[") + raw.count(b"{") >= DEPTH_CAP and deeper_than(value, DEPTH_CAP):
+    if _may_nest(raw) and deeper_than(value, DEPTH_CAP):
         return None, f"nested deeper than {DEPTH_CAP}"
     return value, None
+
+
+def _may_nest(raw: bytes) -> bool:
+    """Whether the text could nest beyond the cap; in long texts counting brackets costs more than looking."""
+    return len(raw) > DEPTH_CAP and (len(raw) >= _LONG or raw.count(b"[") + raw.count(b"{") >= DEPTH_CAP)
 
 
 def deeper_than(value: Any, cap: int) -> bool:
