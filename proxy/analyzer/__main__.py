@@ -1,8 +1,8 @@
 """``python -m proxy.analyzer CONFIG``: follows the spool and writes the log until told to stop.
 
 In: the configuration as JSON, ``@file`` or ``-``; the spool's bell, the inbox, signals. Out: records; a status file
-twice a second. SIGTERM drains: what is captured is read, the state is saved, the log is signed. Killed at any moment
-it loses nothing and repeats nothing.
+twice a second. SIGTERM drains: what is captured is read, the state is saved, the log is signed. Without a supervisor it
+does so by itself once no relay is left. Killed at any moment it loses nothing and repeats nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from proxy.analyzer.pace import Pace
 from proxy.analyzer.report import report
 from proxy.analyzer.start import Running, start
 from proxy.analyzer.writer import LogClosedError
+from proxy.lifeline import cut, lifeline
 from proxy.settings import Config
 from proxy.spool.events import SpoolEvent
 
@@ -40,6 +41,7 @@ class Loop:
         self._next_housekeeping = 0.0
         self._pace = Pace(running.config.spool.cap_bytes)
         self._offset_s = time.time() - time.monotonic()
+        self._lifeline = lifeline()
         self._saved: tuple[int, int, int] | None = None  # where the last snapshot stands: an idle instance writes none
 
     def run(self) -> None:
@@ -70,6 +72,8 @@ class Loop:
         if not events:  # all that an earlier life could have seen is read
             running.analyzer.resume.clear()
             running.desk.writer.forget_known()
+            if not running.tail.followed and cut(self._lifeline):
+                running.stopping.set()  # supervisor and relays are gone, and all they captured is read
         self._housekeeping(time.monotonic())
         return bool(events)
 

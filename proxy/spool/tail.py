@@ -245,6 +245,11 @@ class SpoolTail:
                     follower.segments.drop(number)
 
     @property
+    def followed(self) -> bool:
+        """Whether a writer that is not finished is being followed."""
+        return any(not f.finished for f in self._followers.values())
+
+    @property
     def read_bytes(self) -> int:
         """Read since the last ``release``: what the next one may give back."""
         return sum(f.read_bytes for f in self._followers.values())

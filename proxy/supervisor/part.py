@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proxy.spawn import environment
@@ -21,7 +21,7 @@ class Part:
 
     role: str
     argv: Sequence[str]
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
     fds: tuple[int, ...] = ()
     process: subprocess.Popen[bytes] | None = None
     link: socket.socket | None = None

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from proxy.folders import private_directory
+from proxy.lifeline import VARIABLE
 from proxy.relay.counters import create
 from proxy.relay.routes import RouteError, route
 from proxy.spawn import command
@@ -92,6 +93,7 @@ class Supervisor:
         self._restarts = {"relay": 0, "analyzer": 0, "control": 0}
         self._selector = selectors.DefaultSelector()
         self._stopping = False
+        self._lifeline = os.pipe()  # (theirs, ours): closed with us, however we end
         self.abandoned = False  # the starter ended and did not say stop
 
     def run(self, on_ready: Callable[[Running], None]) -> int:
@@ -150,13 +152,19 @@ class Supervisor:
             if part.role == "relay":
                 self._start_relay(part)
             else:
-                fds = (self.control.fileno(),) if part.role == "control" and self.control else ()
-                if fds:
-                    part.environment = {"ONLOOKER_CONTROL_FD": str(fds[0])}
-                part.start(part.argv, fds)
+                self._start_other(part)
             started = True
         if started:
             self._write()
+
+    def _start_other(self, part: Part) -> None:
+        line = self._lifeline[0]
+        fds: tuple[int, ...] = (line,)
+        part.environment = {VARIABLE: str(line)}
+        if part.role == "control" and self.control:
+            part.environment |= {"ONLOOKER_CONTROL_FD": str(self.control.fileno())}
+            fds = (line, self.control.fileno())
+        part.start(part.argv, fds)
 
     def _start_relay(self, part: Part) -> None:
         ours, theirs = socket.socketpair()
@@ -279,7 +287,8 @@ class Supervisor:
         self._stop([p for p in self.others if p.role == "control"], 5.0)
         for name in ("pids.json", "running.json"):
             _remove(self.state / name)
-        os.close(self._lock)
+        for fd in (self._lock, *self._lifeline):
+            os.close(fd)
         return self._left_over(analyzer)
 
     def _left_over(self, analyzer: list[Part]) -> int:
@@ -310,7 +319,7 @@ class Supervisor:
         while time.monotonic() < until:
             if part.process is None or part.process.poll() is not None:
                 part.died()
-                part.start(part.argv, ())
+                self._start_other(part)
             if _catches(part.pid, signal.SIGTERM):
                 return
             time.sleep(0.02)

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from proxy.instance import Instance
-from proxy.status import read_pids
+from proxy.memory import captures_wait
+from proxy.status import alive, read_pids
 
-from .conftest import WAIT_S, one_route
+from .conftest import WAIT_S, one_route, wait_for
 
 pytestmark = pytest.mark.faults
 
@@ -111,6 +112,30 @@ def test_a_killed_relay_loses_no_call_a_client_received(instance):
     count = recorded(instance)
     assert {f"call_{n}" for n in done} <= set(count)
     assert set(count.values()) == {1}
+
+
+def test_without_supervisor_and_relay_the_analyzer_records_the_rest_and_leaves(instance):
+    """The supervisor killed, then the relay: nobody has to come and end what is left."""
+    running = pids(instance)
+
+    async def kill():
+        await asyncio.sleep(0.3)
+        os.kill(running["supervisor"], signal.SIGKILL)
+        await asyncio.sleep(0.8)
+        assert alive(running["analyzer"])  # a relay still serves
+        for pid in running["relays"]:
+            os.kill(pid, signal.SIGKILL)
+
+    done, _ = play(instance, kill, each=100)
+    assert done
+    wait_for(lambda: not alive(running["analyzer"]), "the analyzer to leave")
+    count = Counter(
+        r["call"]["id"] for r in instance.records() if r["kind"] == "action" and r["call"].get("complete", True)
+    )
+    assert set(count.values()) == {1}
+    assert set(count) >= {f"call_{n}" for n in done}
+    assert not captures_wait(Path(instance.config.spool.dir))
+    os.kill(running["control"], signal.SIGTERM)  # it would leave by itself 30 s later
 
 
 def test_no_canary_is_in_any_file_of_the_instance(instance):

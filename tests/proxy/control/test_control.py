@@ -4,10 +4,12 @@ import asyncio
 import io
 import json
 import os
+import socket
 
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
+from proxy.control.__main__ import serve
 from proxy.control.app import make_app
 from proxy.control.token import ensure_token
 from proxy.inbox import Inbox, inbox_file
@@ -183,3 +185,19 @@ def test_an_empty_token_file_lets_nobody_in_and_is_made_anew(tmp_path):
 def test_unknown_paths_need_the_token_before_they_are_not_found(tmp_path):
     assert ask(config_in(tmp_path), "GET", "/nothing")[0] == 401
     assert ask(config_in(tmp_path), "GET", "/nothing", headers=BEARER)[0] == 404
+
+
+def test_without_a_supervisor_it_leaves_after_a_while(tmp_path):
+    ours, theirs = os.pipe()
+    sock = socket.create_server(("127.0.0.1", 0))
+    sock.setblocking(False)
+
+    async def run():
+        serving = asyncio.create_task(serve(config_in(tmp_path), sock, ours, 0.05))
+        await asyncio.sleep(0.2)
+        assert not serving.done()
+        os.close(theirs)
+        await asyncio.wait_for(serving, 10)
+
+    asyncio.run(run())
+    os.close(ours)
