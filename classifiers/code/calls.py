@@ -180,7 +180,9 @@ def _flows(site: Site, made: frozenset[int]) -> None:
     for sink in sorted(made):
         effect = out.effects[sink]
         for index, source in sources:
-            if effect.action is Verb.SEND and source.domain is Domain.SECRETS:
+            environment = source.domain is Domain.ENVIRONMENT and source.target == "env:*"
+            asked = environment and effect.domain is Domain.NETWORK  # the address itself holds it
+            if (effect.action is Verb.SEND and (source.domain is Domain.SECRETS or environment)) or asked:
                 out.effects[sink] = tagged(out.effects[sink], Tag.EXFILTRATION)
                 out.flow(FlowKind.EXFILTRATION, index, sink)
             elif effect.action is Verb.EXECUTE and source.action is Verb.RECEIVE:

@@ -57,8 +57,15 @@ def path(text: str | None, raw: str, *sources: Value) -> Value:
 def fold(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
     """The constant result of a library call of this kind (``value:`` in the tables); unknown when it cannot be said.
 
-    ``own``: the object whose method it is.
+    ``own``: the object whose method it is. What was decoded stays so when nobody can say what it holds.
     """
+    found = _folded(kind, own, args, raw)
+    if not found.known and (kind in _DECODING or own.decoded or any(a.decoded for a in args)):
+        return replace(found, decoded=True)
+    return found
+
+
+def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
     if kind in _TEXT_KINDS:
         given = [own, *args] if own.known else list(args)
         texts = [v.text for v in given if v.known and v.text is not None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
-from classifiers.code.run_readers import http, shell
+from classifiers.code.run_readers import http, shell, words
 from classifiers.code.values import Value
 from classifiers.effects import Domain, Effect, OpaqueReason, Reversibility, Verb
 from classifiers.paths import canonical, is_stream, known_to_exist, located
@@ -27,10 +27,16 @@ def file(site: Site, known: Known) -> Value | None:
     """open(path, mode): the mode says what happens to what is there."""
     path, mode = role_of(site, known, "path"), role_of(site, known, "mode")
     flags = mode.text if mode is not None else known.roles.get("default", "r")
+    if flags in {"-|", "|-"}:  # perl: a pipe from or to a command, its words after the mode
+        return words(replace(site, args=site.args[2:]), known)
     flags = None if flags is None else flags.partition(":")[0].partition("|")[0]  # tarfile's "w:gz"
     out, context = site.reader.out, site.reader.context
     if path is None or (path.known and not isinstance(path.data, str | bytes)):
         return Value(ref=known.returns or "file", raw=site.raw)
+    if flags is None and mode is not None and "O_" in mode.raw:
+        flags = _of_constants(mode.raw)
+    if path.text is not None and path is mode and (given := _IN_NAME.fullmatch(path.text)):
+        flags, path = given[1], replace(path, data=given[2])  # perl's open(F, ">name")
     if flags is None:
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
         flags = "r+"
@@ -83,7 +89,21 @@ def chdir(site: Site, known: Known) -> Value | None:
     return None
 
 
+_IN_NAME = re.compile(r"\s*(\+?[<>]{1,2})\s*([^\s&<>|].*)")
+
+
+def _of_constants(names: str) -> str:
+    """open(2)'s flags as a mode: ``O_WRONLY|O_TRUNC``. Without O_CREAT the file is there, so its content goes."""
+    if "O_TRUNC" in names:
+        return "w" if "O_CREAT" in names else "truncate"
+    if "O_APPEND" in names:
+        return "a"
+    return "r+" if "O_WRONLY" in names or "O_RDWR" in names else "x" if "O_CREAT" in names else "r"
+
+
 def _modes(flags: str) -> list[tuple[Verb, bool | None]]:
+    if flags == "truncate":
+        return [(Verb.MODIFY, True)]
     if flags.startswith((">>", "a")):
         return [(Verb.MODIFY, False)]
     if flags.startswith((">", "w")):

@@ -213,7 +213,17 @@ class GrammarFront:
         return ir.Sequence(self.source.span(node), tuple(self.block(node)))
 
     def mapping(self, node: Any) -> ir.Node:
-        return ir.Table(self.source.span(node), tuple(self.pair(c) for c in node.named_children if c.type == "pair"))
+        pairs = [self.pair(c) for c in node.named_children if c.type == "pair"]
+        keys = [self.part(c, "key") for c in node.named_children if c.type == "pair"]
+        computed = [("", self.node(k)) for k in keys if k is not None and k.type == "computed_property_name"]
+        others = [("", self.member_made(c)) for c in node.named_children if c.type in _MEMBERS]
+        return ir.Table(self.source.span(node), (*computed, *others, *pairs))
+
+    def member_made(self, node: Any) -> ir.Node:
+        """``...other``, a method, or a getter, which any look at the object may call."""
+        made = self.node(node)
+        is_getter = node.type == "method_definition" and self.text(node).startswith("get ")
+        return ir.Call(self.source.span(node), made) if is_getter else made
 
     def command(self, node: Any) -> ir.Node:
         return ir.Command(self.source.span(node), self.string(node))
@@ -224,7 +234,9 @@ class GrammarFront:
         left, right = self.part(node, "left", "name"), self.part(node, "right", "value")
         if left is None or right is None:
             return ir.Other(self.source.span(node), tuple(self.block(node)))
-        return ir.Assign(self.source.span(node), (self.target(left),), self.node(right))
+        made = ir.Assign(self.source.span(node), (self.target(left),), self.node(right))
+        given = [self.node(self.part(c, "right")) for c in _within(left) if c.type in _GIVEN]
+        return ir.Other(made.span, (*given, made)) if given else made
 
     def append(self, node: Any) -> ir.Node:
         left, right = self.target(self.part(node, "left")), self.node(self.part(node, "right"))
@@ -246,13 +258,16 @@ class GrammarFront:
         params = self.part(node, "parameters", "parameter")
         block = self.block(body) if body is not None and self.table.get(body.type) is None else [self.node(body)]
         names = [] if params is None else re.findall(r"[$\w]+", re.sub(r"=[^,]*", "", self.text(params)))
-        return ir.Function(self.source.span(node), self.text(name) if name else "", tuple(names), tuple(block))
+        given = [] if params is None else [c for c in params.named_children if c.type in _DEFAULTS]
+        defaults = [self.node(self.part(c, "right", "value", "default_value")) for c in given]
+        return ir.Function(self.source.span(node), self.text(name) if name else "", tuple(names), (*defaults, *block))
 
     def klass(self, node: Any) -> ir.Node:
         body = self.part(node, "body")
         made = self.block(body) if body is not None else []
         methods = tuple(n for n in made if isinstance(n, ir.Function))
-        rest = tuple(n for n in made if not isinstance(n, ir.Function))
+        bases = [n for c in node.named_children if c.type in _BASES for n in self.block(c)]
+        rest = (*bases, *(n for n in made if not isinstance(n, ir.Function)))
         name = self.part(node, "name")
         return ir.Class(self.source.span(node), self.text(name) if name else "", methods, rest)
 
@@ -297,6 +312,19 @@ class GrammarFront:
         return ir.Call(self.source.span(node), ir.Name(self.source.span(node), "eval"), tuple(parts))
 
 
+def _within(pattern: Any) -> Iterable[Any]:
+    """The nodes of a pattern that binds several names, defaults among them."""
+    if pattern.type not in {"array_pattern", "object_pattern"}:
+        return
+    for child in pattern.named_children:
+        yield child
+        yield from _within(child)
+
+
+_GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
+_MEMBERS = frozenset({"spread_element", "method_definition"})
+_BASES = frozenset({"class_heritage", "superclass"})
+_DEFAULTS = frozenset({"assignment_pattern", "optional_parameter", "required_parameter", "simple_parameter"})
 _LISTS = frozenset({"arguments", "argument_list", "list_expression", "argument_expression_list"})
 
 

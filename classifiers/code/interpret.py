@@ -6,7 +6,9 @@ Bounded by steps, depth and the clock of the Gather.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from classifiers.code import ir
@@ -18,6 +20,22 @@ from classifiers.context import Context
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.gather import Gather
 
+_HOME = re.compile(
+    r"process\.env\.HOME|(?:process\.env|os\.environ|\$?ENV|\$_(?:ENV|SERVER))(?:\[['\"]HOME['\"]\]|\{['\"]?HOME['\"]?\})"
+)
+_HOME_CALL = re.compile(r"(?:os\.environ\.get|os\.getenv|getenv|ENV\.fetch)\(\s*['\"]HOME['\"]")
+# PHP names a function to call by a text.
+_CALLBACKS = frozenset(
+    {"array_map", "array_walk", "array_filter", "usort", "uasort", "uksort", "array_reduce", "preg_replace_callback"}
+    | {"register_shutdown_function", "set_error_handler", "ob_start", "iterator_apply", "array_walk_recursive"}
+)
+# The whole environment, and calls that make all of it into a value or send it.
+_ENVIRONMENTS = frozenset({"os.environ", "process.env", "ENV", "%ENV", "$_ENV", "$_SERVER"})
+_SPREADS = frozenset(
+    {"dict", "json.dumps", "str", "repr", "JSON.stringify", "Object.entries", "Object.values", "pickle.dumps"}
+    | {"urllib.parse.urlencode", "requests.post", "requests.put", "httpx.post", "json_encode", "serialize"}
+    | {"http_build_query", "base64.b64encode"}
+)
 MAX_STEPS = 60_000
 MAX_DEPTH = 12
 MAX_TURNS = 24  # of a loop over a literal list
@@ -75,7 +93,10 @@ class Interpreter:
     def name(self, node: ir.Name) -> Value:
         for scope in reversed(self.scopes):
             if node.id in scope:
-                return scope[node.id]
+                found = scope[node.id]
+                if self.language == "ruby" and isinstance(found.function, ir.Function) and found.function.name:
+                    return self.enter(found.function, [])  # a method's name alone calls it
+                return found
         return Value(ref=self.starred(node.id), raw=node.id)
 
     def starred(self, name: str) -> str:
@@ -91,6 +112,8 @@ class Interpreter:
         base = self.value(node.obj)
         if isinstance(base.function, ir.Class) and node.name == "new":
             return base
+        if _HOME.fullmatch(self.source(node)):
+            return constant("~")
         if base.ref in _BUILTINS:
             return Value(ref=node.name, raw=self.source(node))
         if node.name == "__dict__" and base.ref:
@@ -105,14 +128,23 @@ class Interpreter:
     def call(self, node: ir.Call) -> Value:
         func = self.value(node.func)
         args, named = self.values(node.args), {key: self.value(value) for key, value in node.named}
+        if _HOME_CALL.match(self.source(node)):
+            return constant("~")
+        nodes = (*node.args, *(value for _, value in node.named))
+        if func.ref in _SPREADS and any(self.source(n) in _ENVIRONMENTS for n in nodes):
+            index = self.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=node.span)
+            args = [replace(a, taint=a.taint | {index}) for a in args]
+            named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
         if self.language != "powershell":
             self.hand_on(func, args, named, node.span)
         for handed in (*args, *named.values()) if self.language == "powershell" else ():
             if isinstance(handed.function, ir.Function):
-                for given in self.members(func):
+                for given in self.members(func) or [[]]:
                     self.enter(handed.function, given, {"_": named.get("@input", UNKNOWN)})
         if func.function is not None:
             return self.enter(func.function, args, named)
+        if not func.ref and func.text is not None and self.language in {"php", "perl"}:
+            func = Value(ref=func.text.lower(), raw=func.raw, taint=func.taint)
         if node.words and not func.ref and func.text is not None:
             word = func.text.lower()
             func = Value(ref=self.library.aliases.get(word, word), raw=func.raw, taint=func.taint)
@@ -123,24 +155,27 @@ class Interpreter:
 
     def hand_on(self, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
         """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
-        for handed in (*args, *named.values()):
+        for argument in (*args, *named.values()):
+            handed = argument
+            if handed.text and func.ref in _CALLBACKS:  # PHP names a function by a text
+                handed = Value(ref=handed.text.lower(), raw=handed.raw)
             known = self.library.call(handed.ref) if handed.ref and handed.function is None else None
             acts = known is not None and (known.effects or known.run in _ACTING)
             if not acts and not isinstance(handed.function, ir.Function):
                 continue
             held = isinstance(func.data, Value)  # the function is a method of a value we know
-            for given in self.members(func) if held else _given(func, handed, args, named):
+            for given in self.members(func) if held else _given(func, argument, args, named):
                 if handed.function is not None:
                     self.enter(handed.function, given)
                 else:
-                    make_call(Site(self, handed, given, {}, span))
+                    make_call(Site(self, handed, given or [replace(UNKNOWN, taint=func.taint)], {}, span))
 
     def members(self, func: Value) -> list[list[Value]]:
         """What a function handed to this call gets: each member of a literal list whose method is called."""
         held = func.data if isinstance(func.data, Value) else None
         if held is not None and isinstance(held.data, list) and held.data:
             return [[v] for v in held.data[:MAX_TURNS]]
-        return [[unknown("", held)] if held is not None else []]
+        return [[unknown("", held)]] if held is not None else []
 
     def call_library(self, name: str, args: list[Value], span: ir.Span) -> Value:
         """A call of the library that the program does not spell out."""
@@ -148,6 +183,8 @@ class Interpreter:
 
     def index(self, node: ir.Index) -> Value:
         base, key = self.value(node.obj), self.value(node.key)
+        if _HOME.fullmatch(self.source(node)):
+            return constant("~")
         if base.known and key.known and isinstance(base.data, list | dict | str):
             try:
                 found = base.data[key.data]
@@ -299,8 +336,8 @@ class Interpreter:
             case ir.Index() | ir.Attr():
                 base = self.value(target.obj)
                 known = self.library.call(f"{base.ref}[]=") if base.ref else None
+                place = self.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
                 if known is not None:
-                    place = self.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
                     make_call(Site(self, Value(ref=f"{base.ref}[]="), [place, value], {}, target.span))
             case _:
                 pass

@@ -9,20 +9,50 @@ from classifiers.code.grammar import GrammarFront
 from classifiers.code.treesitter import Source, parser_of
 
 _TABLE = {
-    "do_expression": "included",
-    "scalar": "name", "array": "name", "hash": "name", "bareword": "word", "interpolated_string_literal": "string",
+    "do_expression": "done",
+    "scalar": "name", "array": "variable", "hash": "variable", "function": "bare",
+    "substitution_regexp": "substituted", "bareword": "word", "interpolated_string_literal": "string",
     "string_literal": "string", "command_string": "command", "number": "number", "function_call_expression": "call",
     "ambiguous_function_call_expression": "call", "func0op_call_expression": "call",
     "func1op_call_expression": "call", "method_call_expression": "method", "array_element_expression": "index",
     "hash_element_expression": "index", "binary_expression": "binary", "list_expression": "sequence",
     "assignment_expression": "assign", "subroutine_declaration_statement": "function",
     "anonymous_subroutine_expression": "function", "for_statement": "loop", "conditional_statement": "branch",
-    "postfix_conditional_expression": "branch", "return_expression": "returned", "eval_expression": "evaluated",
+    "postfix_conditional_expression": "branch", "return_expression": "returned", "eval_expression": "done",
     "require_expression": "included", "use_statement": "used",
 }  # fmt: skip
 
 
 class _Front(GrammarFront):
+    def variable(self, node: Any) -> ir.Node:
+        """``@list``; ``@{[ … ]}`` runs what is inside."""
+        blocks = [b for c in node.named_children for b in (c, *c.named_children) if b.type == "block"]
+        inside = tuple(n for b in blocks for n in self.block(b))
+        return ir.Other(self.source.span(node), inside) if inside else self.name(node)
+
+    def bare(self, node: Any) -> ir.Node:
+        """A function's name alone calls it, a built-in one with ``$_`` (perlfunc(1))."""
+        span = self.source.span(node)
+        if node.named_children:  # &{"name"}
+            parts = self.block(node)
+            return parts[0] if len(parts) == 1 else ir.Other(span, tuple(parts))
+        return ir.Call(span, ir.Name(span, "__bare__"), (ir.Name(span, self.text(node)),))
+
+    def substituted(self, node: Any) -> ir.Node:
+        """``s/x/code/e``: the replacement is code."""
+        span, flags = self.source.span(node), self.part(node, "modifiers")
+        if flags is None or "e" not in self.text(flags):
+            return ir.Other(span, tuple(self.block(node)))
+        code = next((c for c in node.named_children if c.type == "replacement"), None)
+        text = self.text(code).replace("\\/", "/") if code is not None else ""
+        return ir.Call(span, ir.Name(span, "eval"), (ir.Const(span, text),))
+
+    def done(self, node: Any) -> ir.Node:
+        """``eval``, and ``do FILE``."""
+        first = node.named_children[0] if node.named_children else None
+        is_file = first is not None and first.type == "filename"
+        return self.included(node) if is_file else self.evaluated(node)
+
     def used(self, node: Any) -> ir.Node:
         module = self.part(node, "module", "version")
         name = self.text(module) if module is not None else "strict"

@@ -99,16 +99,21 @@ class _Reader:
                 module = "." * node.level + (node.module or "")
                 return [ir.Import(span, f"{module}.{a.name}", a.asname or a.name) for a in node.names]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                return [*self.exprs(node.decorator_list), self.function(node.name, node.args, node.body, span)]
+                defined = self.function(node.name, node.args, node.body, span)
+                return [*self.decorators(node.decorator_list), *self.at_definition(node), defined]
             case ast.ClassDef():
                 methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
                 rest = [s for s in node.body if s not in methods]
                 made = tuple(self.function(m.name, m.args, m.body, self.span(m)) for m in methods)
-                return [ir.Class(span, node.name, made, tuple(self.block(rest)))]
+                before = [e for m in methods for e in (*self.decorators(m.decorator_list), *self.at_definition(m))]
+                bases = self.exprs([*node.bases, *(k.value for k in node.keywords)])
+                body = (*bases, *before, *self.block(rest))
+                return [*self.decorators(node.decorator_list), ir.Class(span, node.name, made, body)]
             case ast.Assign():
                 return [ir.Assign(span, tuple(self.exprs(node.targets)), self.expr(node.value))]
             case ast.AnnAssign() if node.value is not None:
-                return [ir.Assign(span, (self.expr(node.target),), self.expr(node.value))]
+                annotation = self.expr(node.annotation)
+                return [annotation, ir.Assign(span, (self.expr(node.target),), self.expr(node.value))]
             case ast.AugAssign():
                 target = self.expr(node.target)
                 joined = ir.Binary(span, "+" if isinstance(node.op, ast.Add) else "?", target, self.expr(node.value))
@@ -123,14 +128,17 @@ class _Reader:
             case ast.With() | ast.AsyncWith():
                 return [*(self.with_item(item) for item in node.items), *self.block(node.body)]
             case ast.Try() | ast.TryStar():
-                handlers = [s for h in node.handlers for s in self.block(h.body)]
+                handlers = [
+                    s for h in node.handlers for s in (*self.exprs([h.type] if h.type else []), *self.block(h.body))
+                ]
                 return [*self.block(node.body), *handlers, *self.block(node.orelse), *self.block(node.finalbody)]
             case ast.Return():
                 return [ir.Return(span, self.expr(node.value) if node.value else None)]
             case ast.Expr():
                 return [self.expr(node.value)]
             case ast.Match():
-                return [self.expr(node.subject), *(s for c in node.cases for s in self.block(c.body))]
+                guards = self.exprs([c.guard for c in node.cases if c.guard is not None])
+                return [self.expr(node.subject), *guards, *(s for c in node.cases for s in self.block(c.body))]
             case _:
                 return [ir.Other(span, tuple(self.children(node)))]
 
@@ -141,6 +149,18 @@ class _Reader:
     def function(self, name: str, args: ast.arguments, body: list[ast.stmt], span: ir.Span) -> ir.Function:
         params = tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
         return ir.Function(span, name, params, tuple(self.block(body)))
+
+    def decorators(self, nodes: list[ast.expr]) -> list[ir.Node]:
+        """Each is called with what it decorates."""
+        return [ir.Call(self.span(n), ir.Name(self.span(n), "callable"), (self.expr(n),)) for n in nodes]
+
+    def at_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ir.Node]:
+        """What runs when a function is defined, not when it is called: defaults and annotations."""
+        args = node.args
+        every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
+        notes = [a.annotation for a in every if a is not None and a.annotation is not None]
+        defaults = [d for d in (*args.defaults, *args.kw_defaults) if d is not None]
+        return self.exprs([*defaults, *notes, *([node.returns] if node.returns else [])])
 
     def exprs(self, nodes: list[ast.expr]) -> list[ir.Node]:
         return [self.expr(node) for node in nodes]
@@ -160,19 +180,22 @@ class _Reader:
             case ast.JoinedStr():
                 return ir.Join(span, tuple(self.exprs(node.values)))
             case ast.FormattedValue():
-                return self.expr(node.value)
+                return self.expr(node.value) if node.format_spec is None else ir.Other(span, tuple(self.children(node)))
             case ast.BinOp():
                 return ir.Binary(span, _OPERATORS.get(type(node.op), "?"), self.expr(node.left), self.expr(node.right))
             case ast.List() | ast.Tuple() | ast.Set():
                 return ir.Sequence(span, tuple(self.exprs(node.elts)))
             case ast.Dict():
-                pairs = ((_key(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True))
-                return ir.Table(span, tuple(pairs))
+                pairs = [(_key(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True)]
+                made = [("", self.expr(k)) for k in node.keys if k is not None and not isinstance(k, ast.Constant)]
+                return ir.Table(span, (*made, *pairs))
             case ast.Subscript():
                 return ir.Index(span, self.expr(node.value), self.expr(node.slice))
             case ast.Lambda():
                 params = tuple(a.arg for a in node.args.args)
-                return ir.Function(span, "", params, (self.expr(node.body),))
+                closure = ir.Function(span, "", params, (self.expr(node.body),))
+                defaults = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
+                return ir.Other(span, tuple(self.exprs(defaults))) if _calls(defaults) else closure
             case ast.Starred() | ast.Await():
                 return self.expr(node.value)
             case ast.NamedExpr():
@@ -185,12 +208,12 @@ class _Reader:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                 return self.comprehension(span, node.generators, node.elt)
             case ast.DictComp():
-                return self.comprehension(span, node.generators, node.value)
+                return self.comprehension(span, node.generators, node.key, node.value)
             case _:
                 return ir.Other(span, tuple(self.children(node)))
 
-    def comprehension(self, span: ir.Span, generators: list[ast.comprehension], element: ast.expr) -> ir.Node:
-        body: tuple[ir.Node, ...] = (self.expr(element),)
+    def comprehension(self, span: ir.Span, generators: list[ast.comprehension], *elements: ast.expr) -> ir.Node:
+        body: tuple[ir.Node, ...] = tuple(self.exprs([*elements]))
         for g in reversed(generators):
             body = (ir.Loop(span, self.expr(g.target), self.expr(g.iter), (*self.exprs(g.ifs), *body)),)
         return ir.Other(span, body)
@@ -212,6 +235,10 @@ def _spread(args: list[ast.expr]) -> list[ast.expr]:
         literal = arg.value if isinstance(arg, ast.Starred) else None
         out += literal.elts if isinstance(literal, ast.List | ast.Tuple) else [arg]
     return out
+
+
+def _calls(nodes: list[ast.expr]) -> bool:
+    return any(isinstance(inner, ast.Call) for node in nodes for inner in ast.walk(node))
 
 
 def _key(node: ast.expr | None) -> str:

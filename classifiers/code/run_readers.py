@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from classifiers.code.handing import literal_words, role_of, spelled, to_surface
 from classifiers.code.library import Known
 from classifiers.code.values import Value
-from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.gather import tagged
 from classifiers.http import request_effects
 from classifiers.sql import classify_sql, looks_like_sql
 
@@ -35,8 +36,11 @@ def shell(site: Site, known: Known) -> Value | None:
         return fed
     if text is not None and text.strip() and not text.lstrip().startswith("$"):
         return to_surface(site, known.roles.get("surface", "shell"), {"command": text}, command)
-    site.reader.out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=command.raw or "?", span=site.span, destructive=None)
-    site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    out = site.reader.out
+    told = out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=command.raw or "?", span=site.span, destructive=None)
+    out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    if command.decoded:
+        _decoded(site, told)
     return None
 
 
@@ -66,6 +70,13 @@ def request(site: Site, known: Known) -> Value | None:
     return Value(ref="Request", raw=site.raw, taint=site.taint, data=kept if body or method else url and url.text)
 
 
+def _decoded(site: Site, told: int) -> None:
+    """What is run came out of a decoder, and the call does not show it."""
+    out = site.reader.out
+    out.effects[told] = tagged(out.effects[told], Tag.DECODED_CODE)
+    out.flow(FlowKind.DECODED_CODE, None, told)
+
+
 def words(site: Site, known: Known) -> Value | None:
     """``system("rm", "-r", "x")``: one argument is shell text, several are a vector."""
     given = list(site.args)
@@ -92,8 +103,10 @@ def code(site: Site, known: Known) -> Value | None:
     if text.function is not None:
         return None
     if text.text is None:
-        out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None)
+        told = out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None)
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+        if text.decoded:
+            _decoded(site, told)
         return None
     language = known.roles.get("language", site.reader.language)
     return to_surface(site, "code", {"code": text.text, "language": language}, text)
