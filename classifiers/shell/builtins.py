@@ -243,6 +243,12 @@ def _exit(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
     return EMPTY, None
 
 
+def _return(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
+    """Outside a function and a sourced file it is refused, and the script goes on (bash(1), ``return``)."""
+    state.exited = bool(state.calls)
+    return EMPTY, None
+
+
 def _true(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     return EMPTY, True
 
@@ -352,7 +358,8 @@ BUILTINS: dict[str, Builtin] = {
     "hash": callbacks.hashed,
     "let": callbacks.arithmetic,
     "wait": callbacks.awaited,
-    **dict.fromkeys(("exit", "return", "logout"), _exit),
+    **dict.fromkeys(("exit", "logout"), _exit),
+    "return": _return,
     **dict.fromkeys(("true", ":"), _true),
     **dict.fromkeys(("test", "["), _test),
     "popd": _popd,

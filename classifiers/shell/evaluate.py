@@ -208,13 +208,17 @@ class Evaluator:
         known = self.known(value)
         branches: list[State] = []
         printed: list[Stream] = []
-        for patterns, body in node.arms:
+        falls = False
+        for (patterns, body), end in zip(node.arms, node.ends, strict=True):
             texts = [expander.text(p) for p in patterns]
-            if known and all(self.known(t) for t in texts):
-                if not any(fnmatchcase(value, t) for t in texts):
+            if falls or (known and all(self.known(t) for t in texts)):
+                if not falls and not any(fnmatchcase(value, t) for t in texts):
                     continue
                 stream, truth = self.body(body, state, scope)
-                return stream, truth
+                falls = end == ";&"
+                if end == ";;":
+                    return stream, truth
+                continue
             branch = state.copy()
             stream, _ = self.body(body, branch, scope.under(Condition.BRANCH))
             printed.append(stream)

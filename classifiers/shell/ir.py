@@ -162,6 +162,7 @@ class Loop:
 class Case:
     word: WordIR
     arms: list[tuple[list[WordIR], Body]]
+    ends: list[str] = field(default_factory=list)  # per arm: ;; ends it, ;& runs the next body, ;;& tests on
 
 
 @dataclass(slots=True)

@@ -322,14 +322,16 @@ class _Reader:
     def case(self, node: Node) -> ir.Stmt:
         word: ir.WordIR | None = None
         arms: list[tuple[list[ir.WordIR], ir.Body]] = []
+        ends: list[str] = []
         for child in node.children:
             if child.type == "case_item":
                 patterns = [self.word(c) for c in child.children_by_field_name("value")]
                 skip = {c.id for c in child.children_by_field_name("value")}
                 arms.append((patterns, self.body([c for c in child.children if c.id not in skip])))
+                ends.append(next((c.type for c in child.children if c.type in {";&", ";;&"}), ";;"))
             elif child.is_named and word is None:
                 word = self.word(child)
-        return ir.Case(word or ir.WordIR((), self.span(node), ""), arms)
+        return ir.Case(word or ir.WordIR((), self.span(node), ""), arms, ends)
 
     def function(self, node: Node) -> ir.Stmt:
         name = node.child_by_field_name("name")

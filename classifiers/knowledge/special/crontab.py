@@ -14,9 +14,9 @@ _REPLACED: Json = {"destructive": True, "reversibility": "irreversible", "tags":
 
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
-    if reading.items or not reading.parsed.operands:
+    if reading.items or reading.answered:
         return
-    operand = reading.parsed.operands[0]
+    operand = reading.parsed.operands[0] if reading.parsed.operands else name.with_text("-")  # cronie reads its input
     user = next((h.value.text for h in reading.parsed.hits if h.spelling == "-u" and h.value), "*")
     if operand.text != "-":
         reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, operand.text, _READ, operand.span, operand))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from classifiers.knowledge.interpret import Handed, Reading
+from classifiers.effects import OpaqueReason
+from classifiers.knowledge.interpret import Handed, Hidden, Reading
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
 
@@ -20,6 +21,8 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     cut = next((i for i, w in enumerate(operands) if w.text in _SEPARATORS), len(operands))
     command, given = operands[:cut], [w for w in operands[cut:] if w.text not in _SEPARATORS]
     if not command:
+        if not given:
+            _lines(reading)
         for word in given:
             reading.items.append(Handed(Delegate("shell"), (word,), {}, word.span, "parallel"))
         return
@@ -34,6 +37,15 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     for word in given[:MAX_INPUTS]:
         inner = _with(command, word)
         reading.items.append(Handed(_delegate(command, ""), tuple(inner), {}, span, "parallel"))
+
+
+def _lines(reading: Reading) -> None:
+    """No command: each line of the input, or of a file (``-a``), is one."""
+    file = next((h.value for h in reading.parsed.hits if h.spelling in {"-a", "--arg-file"} and h.value), None)
+    if file is None:
+        reading.reads_stdin = Delegate("shell")
+    else:
+        reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, file.span, "the commands are in a file"))
 
 
 def _delegate(command: Sequence[Word], replace: str) -> Delegate:
