@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from classifiers.call import ExecutedBy, ToolCall
-from proxy.events import CallClosed, Event, Facts, ResultSeen, ToolsOffered
+from proxy.events import CallClosed, Event, Facts, ToolsOffered
 from proxy.exchange import Ending, Exchange
 from proxy.providers._anthropic_request import CALL_BLOCKS, offered, request_events
+from proxy.providers._anthropic_results import server_result
 from proxy.providers._calls import (
     EVERYTHING,
+    Told,
     arguments,
-    by_flag,
     fields,
     given,
     ident,
     patterns,
-    result,
     rows,
     short,
     text,
@@ -71,6 +71,7 @@ class AnthropicAssembly:
         self._open: dict[tuple[int, Any], _Block] = {}
         self._doubtful: _Block | None = None  # stopped with text that is no JSON: the stop reason may say it was cut
         self._count = 0
+        self._told = Told()  # a gateway that replays a message tells its calls again
         self._usage: dict[str, int] = {}
         self._steps: dict[str, Callable[[dict[str, Any]], Iterable[Event]]] = {
             "message_start": self._begin,
@@ -121,6 +122,7 @@ class AnthropicAssembly:
         yield from self._cut_off()
         self._message += 1
         self._message_id, self._in_message, self._count = message.get("id"), True, 0
+        self._told = Told()
         facts = {"response_id": message.get("id"), "model": message.get("model")}
         self._usage = usage(message.get("usage"))
         yield Facts({k: v for k, v in facts.items() if isinstance(v, str)} | self._used())
@@ -139,7 +141,7 @@ class AnthropicAssembly:
                 self._open[key] = _Block(block, max(self._message, 0), self._count)
             self._count += 1
         elif kind.endswith("_tool_result"):
-            yield _server_result(block, kind)
+            yield server_result(block, kind)
         elif kind == "mcp_tool_listing":  # what the connector's server offers, told in the answer
             yield ToolsOffered(offered(block).definitions, present=False)
 
@@ -158,7 +160,7 @@ class AnthropicAssembly:
         if closed.call.arguments_valid is False:
             yield from self._settled(cut=False)
             self._doubtful = block
-        else:
+        elif not self._told.again(closed.call.id, closed.call.name, closed.call.arguments_text):
             yield closed
 
     def _settled(self, *, cut: bool) -> Iterator[Event]:
@@ -210,27 +212,6 @@ class AnthropicAssembly:
                 **body,
             )
         )
-
-
-def _server_result(block: dict[str, Any], kind: str) -> ResultSeen:
-    """A server tool's result: its content's own type says whether it is an error."""
-    content = block.get("content")
-    inner = fields(content)
-    if kind == "mcp_tool_result":
-        outcome = by_flag(block.get("is_error"))
-    elif "return_code" in inner:
-        outcome = by_flag(inner["return_code"] != 0)
-    else:
-        outcome = by_flag(text(inner.get("type")).endswith("_error") or "error_code" in inner)
-    return ResultSeen(
-        result(
-            block.get("tool_use_id"),
-            content,
-            outcome,
-            reported_by="provider",
-            error=text(inner.get("error_code")) or None,
-        )
-    )
 
 
 class _Provider:
