@@ -1,4 +1,4 @@
-"""sed: a script in an operand that may itself run commands or write files (GNU sed manual, e and w)."""
+"""sed: a script in an operand that may itself run commands, write files or read others (GNU sed manual, e, w and r)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word, is_known
 
 _WROTE = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
-# s/…/…/…e or …w file, and the commands e, w, W at a command's start; the delimiter may be any character
+# s/…/…/…e or …w file, and the commands e, w, W, r, R at a command's start; the delimiter may be any character
 _SUBSTITUTE = re.compile(r"s([^\w\s\\;])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1([gpiImMe0-9]*)(?:w[ \t]*(\S[^\n;}]*))?")
-_COMMAND = re.compile(r"(?:^|[;{}\n])\s*(?:[0-9$,~+!\s]|/(?:\\.|[^/\\])*/[IM]?)*([ewW])(?:[ \t]+([^\n;}]*))?")
+_COMMAND = re.compile(r"(?:^|[;{}\n])\s*(?:[0-9$,~+!\s]|/(?:\\.|[^/\\])*/[IM]?)*([ewWrR])(?:[ \t]+([^\n;}]*))?")
 
 
 def read_sed(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
@@ -31,6 +31,8 @@ def read_sed(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
             argument = (match[2] or "").strip()
             if match[1] == "e":
                 _executes(reading, script, argument or None)
+            elif match[1] in "rR":
+                _reads(reading, script, argument)
             elif argument:
                 _writes(reading, script, argument)
 
@@ -56,6 +58,12 @@ def _executes(reading: Reading, script: Word, command: str | None) -> None:
 def _writes(reading: Reading, script: Word, file: str) -> None:
     if file not in {"/dev/stdout", "/dev/stderr"}:
         reading.items.append(Told(Verb.MODIFY, Domain.FILESYSTEM, file, _WROTE, script.span, script.with_text(file)))
+
+
+def _reads(reading: Reading, script: Word, file: str) -> None:
+    if file and file != "/dev/stdin":
+        fields = {"destructive": False, "reversibility": "read_only"}
+        reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, file, fields, script.span, script.with_text(file)))
 
 
 SPECIAL = ("sed", read_sed)
