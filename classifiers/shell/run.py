@@ -128,6 +128,9 @@ def run_argv(
     if not ev.known(text) and (found := _FOUND.fullmatch(ev.unknowns.reveal(text))):  # "$(command -v python3)" x.py
         name = name.with_text(found[1])
         words, text = [name, *words[1:]], found[1]
+    elif not ev.known(text) and ev.unknowns.reveal(text) in {"$SHELL", "${SHELL}"}:  # the user's own shell
+        name = name.with_text("bash")
+        words, text = [name, *words[1:]], "bash"
     if not ev.known(text) or (name.glob and "/" in text) or (name.glob and len(text) > 1):
         return _dynamic(ev, words, state, scope, plan)
     if "/" not in text:

@@ -66,6 +66,8 @@ CASES = {
         "read database:db:mysql:*/shop",
         "modify filesystem:shop.sql.gz maybe_destructive overwrite",
     ],
+    # the user's own shell
+    "$SHELL -c 'rm -rf build'": ["delete filesystem:build recursive irreversible"],
     # one-liners Python 3 refuses, read as what they mean
     "python -c \"import os; for f in [1, 2]: os.remove('a.txt')\"": [
         "execute code:python",
