@@ -75,7 +75,9 @@ class _Compiler:
         if "takes_value" in node:
             words = node["takes_value"]
             bare = words.split() if isinstance(words, str) else list(words)
-            out.setdefault("options", []).extend({"spell": w.split("|"), "values": 1} for w in bare)
+            told = {s for o in out.get("options", ()) if set(o) - {"spell"} for s in o["spell"]}
+            taken = [[s for s in w.split("|") if s not in told] for w in bare]  # what says more than that stands
+            out.setdefault("options", []).extend({"spell": spelled, "values": 1} for spelled in taken if spelled)
         if "operands" in node:
             out["slots"] = self.slots(node["operands"], (*path, "operands"))
         for key in ("effects", "no_operands"):

@@ -21,7 +21,7 @@ from classifiers.knowledge.model import Json, Node
 from classifiers.strict_yaml import Problem, StrictYamlError
 
 COMMANDS = Path(__file__).parent.parent / "commands"
-FORMAT = "2"
+FORMAT = "3"
 
 
 @dataclass(slots=True)

@@ -10,8 +10,8 @@ from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
 from classifiers.knowledge.words import Word
 
-_SHELL = re.compile(r":?\s*(?:%|\d+,?\d*|r(?:ead)?\s*|w(?:rite)?\s*|sil(?:ent)?!?\s*)*!\s*(.+)", re.DOTALL)
-_WRITE = re.compile(r":?\s*(?:w|write|sav|saveas|wq)!?\s+([^!>\s]\S*)")
+_SHELL = re.compile(r":?\s*(?:%|\d+,?\d*|r(?:ead)?\s*|w(?:rite)?\s+|sil(?:ent)?!?\s*)*!\s*(.+)", re.DOTALL)
+_WRITE = re.compile(r":?\s*(?:sil(?:ent)?!?\s+)?(?:w|write|sav|saveas|wq)!?\s+([^!>\s]\S*)")
 _CODE = re.compile(
     r":?\s*(?:py3?|python3?|py3file|pyfile|lua|luafile|ruby|perl|tcl|source|so|runtime|terminal|term|call\s+(?:system|writefile|delete|rename|mkdir|job_start|term_start|feedkeys)|exec(?:ute)?|let\s.*\bsystem)\b"
 )
