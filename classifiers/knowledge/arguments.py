@@ -69,7 +69,7 @@ def parse(node: Node, words: Sequence[Word]) -> Parsed:
         elif parsed.node.subcommands is not None and parsed.unknown_sub is None and not parsed.operands:
             _descend(parsed, word)
         elif parsed.node.style == "cluster_first" and not parsed.operands and not parsed.hits:
-            _short(parsed, word.with_text("-" + text), queue)
+            _old_cluster(parsed, word, queue)
         else:
             parsed.operands.append(word)
             if parsed.node.posix:
@@ -154,6 +154,16 @@ def _short(parsed: Parsed, word: Word, queue: _Queue) -> None:
         value = word.with_text(rest.removeprefix("=")) if rest else None
         _take(parsed, option, "-" + letter, value, word, queue)
         return
+
+
+def _old_cluster(parsed: Parsed, word: Word, queue: _Queue) -> None:
+    """tar's first word without a dash: each letter's value is one of the next words, in order (GNU tar, "Old Options")."""
+    for letter in word.text:
+        option = parsed.node.options.get("-" + letter)
+        if option is None or option.values == 0:
+            parsed.hits.append(Hit(option, "-" + letter, None, word))
+        else:
+            _take(parsed, option, "-" + letter, None, word, queue)
 
 
 def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, word: Word, queue: _Queue) -> None:
