@@ -157,7 +157,7 @@ def _short(parsed: Parsed, word: Word, queue: _Queue) -> None:
 
 
 def _old_cluster(parsed: Parsed, word: Word, queue: _Queue) -> None:
-    """tar's first word without a dash: each letter's value is one of the next words, in order (GNU tar, "Old Options")."""
+    """The first word of tar, without a dash: letters take their values from the next words (GNU tar, "Old Options")."""
     for letter in word.text:
         option = parsed.node.options.get("-" + letter)
         if option is None or option.values == 0:
