@@ -6,6 +6,9 @@ is opaque (``payload_unreadable``). Harmless computation is complete and has no 
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cache
+
 from classifiers.code.interpret import Interpreter
 from classifiers.code.languages import front_end, guess_language, language_named
 from classifiers.code.library import library
@@ -37,6 +40,7 @@ def classify_code(
     out = Gather(Surface.CODE, at=path)
     parse = front_end(name)
     known = library(name) if name is not None and parse is not None else None
+    _warm(name)
     out.start_clock(context.max_ms)
     if parse is None or known is None or len(text) > MAX_TEXT:
         return _unread(
@@ -56,6 +60,15 @@ def classify_code(
         out.hide(OpaqueReason.DEPTH_CAP, (0, len(text)), "nested too deep to read")
     _sockets(reader, out, len(text))
     return out.action()
+
+
+@cache
+def _warm(name: str | None) -> None:
+    """Load the language's grammar before the first clock starts."""
+    parse = front_end(name)
+    if parse is not None:
+        with suppress(SyntaxError, ValueError):
+            parse("", None)
 
 
 def _sockets(reader: Interpreter, out: Gather, size: int) -> None:

@@ -116,6 +116,9 @@ class Interpreter:
             return constant("~")
         if base.ref in _BUILTINS:
             return Value(ref=node.name, raw=self.source(node))
+        if base.known and isinstance(base.data, dict) and isinstance(base.data.get(node.name), Value):
+            found: Value = base.data[node.name]
+            return found
         if node.name == "__dict__" and base.ref:
             return base
         text = self.library.constants.get(f"{base.ref}.{node.name}")
@@ -135,6 +138,7 @@ class Interpreter:
             index = self.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=node.span)
             args = [replace(a, taint=a.taint | {index}) for a in args]
             named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
+        func, args = self.bound(func, args)
         if self.language != "powershell":
             self.hand_on(func, args, named, node.span)
         for handed in (*args, *named.values()) if self.language == "powershell" else ():
@@ -153,15 +157,32 @@ class Interpreter:
             return self.enter(self.methods[method], [UNKNOWN, *args], named)
         return make_call(Site(self, func, args, named, node.span, node.words))
 
+    def bound(self, func: Value, args: list[Value]) -> tuple[Value, list[Value]]:
+        """``f.call(this, a)``, ``f.apply(this, [a])``, ``f.bind(this, a)`` call f; PHP calls a name kept as text."""
+        head, _dot, how = func.ref.rpartition(".")
+        if how in {"call", "apply", "bind"} and self.acts(head):
+            given = args[1].data if how == "apply" and len(args) > 1 and isinstance(args[1].data, list) else args[1:]
+            return Value(ref=head, raw=func.raw), given
+        if self.language == "php" and not func.ref and func.text is not None:
+            return Value(ref=func.text, raw=func.raw), args
+        return func, args
+
+    def acts(self, name: str) -> bool:
+        """The library knows something that a call of this name does."""
+        known = self.library.call(name) if name else None
+        return known is not None and bool(known.effects or known.run in _ACTING)
+
     def hand_on(self, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
         """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
+        taker = self.library.call(func.ref) if func.ref else None
+        if taker is not None and taker.value == "same":  # gives the function back
+            return
         for argument in (*args, *named.values()):
             handed = argument
             if handed.text and func.ref in _CALLBACKS:  # PHP names a function by a text
                 handed = Value(ref=handed.text.lower(), raw=handed.raw)
-            known = self.library.call(handed.ref) if handed.ref and handed.function is None else None
-            acts = known is not None and (known.effects or known.run in _ACTING)
-            if not acts and not isinstance(handed.function, ir.Function):
+            known = handed.function is None and self.acts(handed.ref)
+            if not known and not isinstance(handed.function, ir.Function):
                 continue
             held = isinstance(func.data, Value)  # the function is a method of a value we know
             for given in self.members(func) if held else _given(func, argument, args, named):
@@ -371,6 +392,9 @@ class Interpreter:
 def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value]) -> list[list[Value]]:
     """What a call passes to a function it is given."""
     others = [a for a in args if a is not handed]
+    head, _dot, how = func.ref.rpartition(".")
+    if how == "then" and head and not others:  # import("x").then(m => …)
+        return [[Value(ref=head, raw=func.raw)]]
     listed = named.get("args")
     if listed is not None:
         return [listed.data if isinstance(listed.data, list) else [UNKNOWN]]

@@ -14,7 +14,7 @@ from classifiers.dispatch import classify
 from classifiers.effects import Action, Effect, Opaque, OpaqueReason, Surface, Tag
 from classifiers.strict_yaml import load
 
-HERE = Context(cwd="/home/dev/shop", home="/home/dev")
+HERE = Context(cwd="/home/dev/shop", home="/home/dev", max_ms=5_000)  # a collection of garbage may take 50 ms
 RISKS = set(Tag) - {Tag.OVERWRITE}
 FILES = sorted(Path(__file__).parent.glob("*.yaml"))
 

@@ -4,6 +4,9 @@ import pytest
 
 from classifiers.code import classify_code
 from classifiers.code.library import library
+from classifiers.context import Context
+
+PATIENT = Context(max_ms=5_000)  # a collection of garbage may take 50 ms
 
 
 def short(action):
@@ -35,7 +38,7 @@ CASES = [
 
 @pytest.mark.parametrize(("language", "text", "expected"), CASES, ids=[f"{c[0]} {c[1][:40]}" for c in CASES])
 def test_a_program_has_the_effects_of_its_calls(language, text, expected):
-    action = classify_code(text, language)
+    action = classify_code(text, language, PATIENT)
     assert short(action) == expected
     assert action.complete, action.opaque
 
@@ -46,7 +49,7 @@ def test_a_program_has_the_effects_of_its_calls(language, text, expected):
     ("perl", "use Warehouse; Warehouse::sync();"), ("javascript", "let = = 3 ((("), ("cobol", "DISPLAY 'x'."),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_said(language, text):
-    assert not classify_code(text, language).complete
+    assert not classify_code(text, language, PATIENT).complete
 
 
 def test_a_reverse_shell_is_one_in_any_language():
@@ -69,3 +72,27 @@ def test_the_tables_load(language):
 @pytest.mark.parametrize("text", ["", "(" * 3000, "{" * 3000, "\0", "é" * 50, "a.b" * 3000, "#{" * 300])
 def test_hostile_text_never_raises(language, text):
     assert classify_code(text, language).effects is not None
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("javascript", "const fs = require('fs'); const ops = { rm: fs.unlinkSync }; ops.rm('/srv/a')"),
+        ("javascript", "require('fs').unlinkSync.call(null, '/srv/a')"),
+        ("javascript", "require('fs').unlinkSync.apply(null, ['/srv/a'])"),
+        ("javascript", "require('fs').unlinkSync.bind(null, '/srv/a')()"),
+        ("javascript", "import('fs').then(m => m.unlinkSync('/srv/a'))"),
+        ("javascript", "['/srv/a'].forEach(require('fs').unlinkSync)"),
+        ("javascript", "process.mainModule.require('fs').unlinkSync('/srv/a')"),
+        ("javascript", "const { promisify } = require('util'); promisify(require('child_process').exec)('rm /srv/a')"),
+        (
+            "javascript",
+            "class A { constructor(p) { this.p = p } go() { require('fs').rmSync(this.p) } } new A('/srv/a').go()",
+        ),
+        ("php", "<?php array_map('unlink', ['/srv/a']);"),
+        ("php", "<?php $f = 'unlink'; $f('/srv/a');"),
+    ],
+)
+def test_a_function_reached_by_a_detour_is_called(language, text):
+    action = classify_code(text, language, PATIENT)
+    assert [(e.action, e.target) for e in action.effects] == [("delete", "/srv/a")]

