@@ -18,7 +18,7 @@ from proxy.doctor.authority import authority
 from proxy.instance import supervisor_config
 from proxy.memory import clear_memory
 from proxy.supervisor import run
-from proxy.supervisor.supervisor import Running
+from proxy.supervisor.state import Running
 
 
 def _say(running: Running) -> None:

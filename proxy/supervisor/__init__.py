@@ -29,7 +29,9 @@ from collections.abc import Callable
 from typing import Any
 
 from proxy.memory import clear_memory
-from proxy.supervisor.supervisor import Running, StartError, Supervisor
+from proxy.supervisor.errors import StartError
+from proxy.supervisor.state import Running
+from proxy.supervisor.supervisor import Supervisor
 
 __all__ = ["run"]
 

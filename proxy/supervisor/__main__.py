@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 
 from proxy.supervisor import run
-from proxy.supervisor.supervisor import Running
+from proxy.supervisor.state import Running
 
 
 def _ready(running: Running) -> None:
