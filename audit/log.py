@@ -18,7 +18,7 @@ from audit.checkpoint import Signer
 from audit.clock import Clock
 from audit.segment import LogUnwritableError
 from audit.tail import last_records
-from audit.writer import ChainWriter, Health, Limits, Record, Write
+from audit.writer import ChainWriter, Health, Limits, Record, Sync, Write
 
 
 class LogInUseError(RuntimeError):
@@ -39,6 +39,7 @@ class AuditLog:
         clock: Clock | None = None,
         policy_hashes: Sequence[str] = (),
         write: Write = os.write,
+        fdatasync: Sync = os.fdatasync,
         after_rotation: Callable[[AuditLog, Path], None] | None = None,
     ) -> None:
         self.directory = directory
@@ -56,12 +57,15 @@ class AuditLog:
                 limits=self._limits,
                 clock=clock or Clock(),
                 write=write,
+                fdatasync=fdatasync,
                 policies=policy_hashes,
             )
         except BaseException:
             os.close(self._lock_fd)
             raise
-        os.fdatasync(self._chain.segment.fd)  # what an earlier life wrote and never synced counts from here on
+        self._chain.segment.sync(
+            self._chain.segment.fd, *self._chain.segment.mark()
+        )  # what an earlier life wrote and never synced counts from here on
         self._synced_seq, self._synced_records = self._chain.tree.size - 1, self._chain.health.records
         self._thread = threading.Thread(target=self._sync_forever, name="audit-sync", daemon=True)
         self._thread.start()
@@ -181,11 +185,12 @@ class AuditLog:
             if not self._waiting:
                 return True
             records, upto = self._chain.health.records, self._chain.tree.size - 1
-            fd = os.dup(self._chain.segment.fd)
+            segment = self._chain.segment
+            fd, mark = os.dup(segment.fd), segment.mark()
         try:
-            os.fdatasync(fd)
+            segment.sync(fd, *mark)
         except OSError as error:
-            self.health.error = f"{self.directory}: fdatasync: {error.strerror}"
+            self.health.error = f"{self.directory}: fdatasync: {error.strerror or error}"
             return False
         finally:
             os.close(fd)

@@ -1,10 +1,13 @@
 """One open file of the log: whole lines in, or nothing. Tracks what its manifest will say.
 
 A write that comes up short (a full disk took 87 of 600 bytes once) is undone with ftruncate before it is reported.
+After a failed fdatasync the kernel may have dropped what it could not write, and says so only once (fsync(2), EIO): the
+bytes not known to be on the disk are then compared with what was appended and written again before the next try.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections import Counter
@@ -22,7 +25,7 @@ class LogUnwritableError(OSError):
 
 @dataclass(slots=True)
 class OpenSegment:
-    """``write`` is os.write's signature: a test hands in a disk that fills up."""
+    """``write`` and ``fdatasync`` have os's signatures: a test hands in a disk that fills up or fails."""
 
     path: Path
     number: int
@@ -38,6 +41,9 @@ class OpenSegment:
     digest: Any = field(default_factory=hashlib.sha256)
     fd: int = -1
     write: Any = os.write
+    fdatasync: Any = os.fdatasync
+    synced_bytes: int = 0
+    doubtful: bool = False
 
     def open(self) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -82,11 +88,34 @@ class OpenSegment:
             key_id=key_id,
         )
 
+    def mark(self) -> tuple[int, Any]:
+        """How long the file is now and, when it is in doubt, the digest of that much: what ``sync`` takes."""
+        return self.size_bytes, self.digest.copy() if self.doubtful else None
+
+    def sync(self, fd: int, upto: int, digest: Any) -> None:
+        """The first ``upto`` bytes are on the disk when this returns. Raises OSError; the next try starts over."""
+        try:
+            if digest is not None:
+                self._write_again(upto, digest)
+            self.fdatasync(fd)
+        except OSError:
+            self.doubtful = True
+            raise
+        self.doubtful = self.doubtful and digest is None
+        self.synced_bytes = max(self.synced_bytes, upto)
+
     def close(self) -> None:
         if self.fd >= 0:
-            os.fdatasync(self.fd)
+            self.sync(self.fd, *self.mark())
             os.close(self.fd)
             self.fd = -1
+
+    def _write_again(self, upto: int, digest: Any) -> None:
+        with self.path.open("r+b", buffering=0) as file:
+            kept = file.read(upto)
+            if hashlib.sha256(kept).digest() != digest.digest():
+                raise OSError(errno.EIO, f"{self.path}: what was written is no longer what the disk gives back")
+            os.pwrite(file.fileno(), kept[self.synced_bytes :], self.synced_bytes)
 
     def _undo(self) -> None:
         os.ftruncate(self.fd, self.size_bytes)

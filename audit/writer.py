@@ -25,6 +25,7 @@ from audit.segment import LogUnwritableError, OpenSegment
 
 Record = dict[str, Any]
 Write = Callable[[int, bytes], int]
+Sync = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,14 @@ class ChainWriter:
         limits: Limits,
         clock: Clock,
         write: Write,
+        fdatasync: Sync,
         policies: Sequence[str],
     ) -> None:
         self.directory, self.signer, self.limits, self.clock = directory, signer, limits, clock
         self.policies = tuple(policies)
         self.health = Health()
         self.closed: list[Path] = []  # files that rotation left behind, for compression and retention
-        self._name, self._write, self._boot_id = writer, write, boot_id()
+        self._name, self._write, self._fdatasync, self._boot_id = writer, write, fdatasync, boot_id()
         self._offset_ns = clock.wall_ns() - clock.mono_ns()
         self._since_checkpoint = 0
         self._last_put_ns = self._checkpoint_ns = clock.mono_ns()
@@ -142,6 +144,7 @@ class ChainWriter:
         """Sign, leave a manifest, begin the next file. A step a full disk refuses leaves the old file open."""
         self.sign()
         old = self.segment
+        old.sync(old.fd, *old.mark())
         manifest = old.manifest(self.log_id, self.last_hash, self.tree, self.signer.key_id)
         manifest.save(manifest_path(self.directory, self.log_id, old.number))
         self._open_segment(old.number + 1)
@@ -176,7 +179,7 @@ class ChainWriter:
     def _resume(self, end: End) -> None:
         self.log_id, self.tree, self.last_hash = end.log_id, end.tree, end.last_hash
         self.segment = end.segment
-        self.segment.write = self._write
+        self.segment.write, self.segment.fdatasync = self._write, self._fdatasync
         self.segment.opened_ns = self.clock.mono_ns()
         self.segment.open()
         self._catch_up_with_the_clock(end.segment.last_ts)
@@ -194,6 +197,7 @@ class ChainWriter:
     def _open_segment(self, number: int) -> None:
         path = segment_path(self.directory, self.log_id, number)
         segment = OpenSegment(path, number, opened_ns=self.clock.mono_ns(), write=self._write)
+        segment.fdatasync = self._fdatasync
         segment.open()
         self.segment = segment
 

@@ -11,6 +11,7 @@ from audit.files import load_manifest, segments
 from audit.log import LogInUseError
 from audit.segment import LogUnwritableError
 from audit.segment_reader import lines_of
+from audit.verify import verify
 from audit.writer import Limits
 from tests.audit.build import ToldClock, action_record, open_log
 
@@ -175,3 +176,70 @@ def test_what_the_log_already_has_is_known_by_its_place_in_the_capture(tmp_path)
         log.append(action_record())
         assert log.known_src() == {("r0", 12, 0)}
         assert [r["kind"] for r in log.tail(2)] == ["segment", "action"]
+
+
+class FailingDisk:
+    """``fdatasync`` that fails as often as told; ``lose``: what a kernel does that drops the pages it could not write."""
+
+    def __init__(self, failures, lose=None):
+        self.failures, self.lose, self.calls = failures, lose, 0
+
+    def __call__(self, fd):
+        self.calls += 1
+        if self.failures:
+            self.failures -= 1
+            if self.lose:
+                self.lose()
+            raise OSError(5, "Input/output error")
+        os.fdatasync(fd)
+
+
+def test_a_failed_sync_is_tried_again_with_the_bytes_written_again(tmp_path):
+    disk = FailingDisk(0)
+    with open_log(tmp_path, fdatasync=disk) as log:
+        log.append(action_record())
+        assert log.wait_acknowledged(log.next_seq - 1)
+        disk.failures = 3
+        before = all_lines(tmp_path)
+        log.append(action_record())
+        assert log.wait_acknowledged(log.next_seq - 1)
+        assert disk.failures == 0
+        assert all_lines(tmp_path)[: len(before)] == before
+        assert not log._chain.segment.doubtful
+    assert all(r.answer == "valid" for r in verify(tmp_path / "audit"))
+
+
+def test_what_a_failing_disk_lost_is_never_said_to_be_on_it(tmp_path):
+    def lose():
+        (segment,) = (s.path for s in segments(tmp_path / "audit"))
+        size = segment.stat().st_size
+        os.truncate(segment, size - 40)
+        os.truncate(segment, size)  # zeros where the last bytes were
+
+    disk = FailingDisk(0, lose)
+    log = open_log(tmp_path, fdatasync=disk)
+    log.append(action_record())
+    assert log.wait_acknowledged(log.next_seq - 1)
+    safe = log.acknowledged_seq
+    disk.failures = 1
+    log.append(action_record())
+    assert not log.wait_acknowledged(log.next_seq - 1, 0.3)
+    assert log.acknowledged_seq == safe
+    assert "no longer what the disk gives back" in log.health.error
+    with pytest.raises(OSError, match="no longer"):
+        log.close()
+
+
+def test_a_rotation_whose_sync_fails_stays_on_the_old_file(tmp_path):
+    disk = FailingDisk(0)
+    with open_log(tmp_path, fdatasync=disk) as log:
+        log.append(action_record())
+        assert log.wait_acknowledged(log.next_seq - 1)
+        disk.failures = 1
+        with pytest.raises(OSError, match="Input/output"):
+            log.rotate()
+        assert len(list(segments(tmp_path / "audit"))) == 1
+        log.rotate()
+        log.append(action_record())
+    assert len(list(segments(tmp_path / "audit"))) == 2
+    assert all(r.answer == "valid" for r in verify(tmp_path / "audit"))
