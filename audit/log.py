@@ -108,6 +108,11 @@ class AuditLog:
                 self._changed.notify_all()
             return identity
 
+    @property
+    def in_doubt(self) -> str | None:
+        """Why records that were written may not be on the disk: its last fdatasync failed. None: no such doubt."""
+        return self.health.error if self._chain.segment.doubtful else None
+
     def wait_acknowledged(self, seq: int, timeout_s: float = 5.0) -> bool:
         with self._changed:
             return self._changed.wait_for(lambda: self._synced_seq >= seq, timeout_s)
@@ -195,6 +200,8 @@ class AuditLog:
         finally:
             os.close(fd)
         with self._changed:
+            if mark[1] is not None:  # the doubt is over
+                self.health.error = None
             self._synced_seq, self._synced_records = upto, records
             self._changed.notify_all()
         return True

@@ -103,9 +103,8 @@ class Loop:
             report(running)
         stand = (running.analyzer.read_events, running.inbox.offset, running.log.next_seq)
         if (stand != self._saved and self._pace.due(now, running.tail.read_bytes)) or force:
-            self._saved = stand
             began = time.monotonic()
-            running.save()
+            self._saved = stand if running.save() else None
             self._pace.saved(began, time.monotonic())
 
     def _clock(self) -> None:

@@ -45,12 +45,15 @@ class Running:
     log_mark: dict[str, Any]  # records from here on may be met again in the capture
     overflow: Overflow | None = None
 
-    def save(self) -> None:
-        """A disk that refuses costs nothing but time: the spool keeps what is not yet behind a snapshot."""
+    def save(self) -> bool:
+        """A disk that refuses (False) costs nothing but time: the spool keeps what is not yet behind a snapshot."""
+        if (why := self.log.in_doubt) is not None:  # the capture is the only copy that is sure to exist
+            self.keeper.error = why
+            return False
         if self.desk.writer.caught_up:  # before that, what an earlier life wrote is still to be passed over
             self.log_mark = {"id": self.log.log_id, "next_seq": self.log.next_seq}
         extra = {"inbox": self.inbox.offset, "log": self.log_mark}
-        self.keeper.save(self.analyzer, self.tail, extra)
+        return self.keeper.save(self.analyzer, self.tail, extra)
 
     def close(self) -> None:
         if self.overflow is not None:
