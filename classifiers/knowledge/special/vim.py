@@ -24,6 +24,8 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     plus = [w.with_text(w.text[1:]) for w in reading.parsed.operands if w.text.startswith("+")]
     for word in [*given, *plus]:
         _command(reading, word)
+    if any(w.text == "-" for w in reading.parsed.operands):
+        reading.reads_stdin = None  # the text to edit; orders then come from the terminal
 
 
 def _command(reading: Reading, word: Word) -> None:
