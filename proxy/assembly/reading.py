@@ -8,12 +8,14 @@ from typing import Any
 from proxy.assembly.choose import claims
 from proxy.assembly.text_actions import TextReader
 from proxy.assembly.waiting import Opened, Waiting, wait
-from proxy.events import Event, Unread
+from proxy.events import Event, HistorySeen, ResultSeen, ToolsOffered, Unread
 from proxy.exchange import Ending, Exchange, Side
 from proxy.providers import Assembly, Provider
 from proxy.wire import Frame
 
 SayUnread = Callable[[Side, str, int], Unread]
+
+_WHOLE = (HistorySeen, ResultSeen, ToolsOffered)  # their hashes and digests would be wrong of an outline
 
 
 class Reading:
@@ -67,10 +69,11 @@ class Reading:
             return self._open(provider)
         if (ahead := waiting.take(provider)) is not None:
             return ahead
-        assembly, events = self._open(provider)
-        others = ", ".join(sorted(waiting.ahead))
-        reason = f"the request looked like one of {others} and was kept in outline: {provider.name} read that"
-        return assembly, [*events, self._unread(Side.REQUEST, reason, 0)]
+        assembly, events = self._open(provider)  # of the outline: what it must know itself
+        name, read = waiting.likeliest()
+        reason = f"the request was read as {name}'s before its answer began, which is {provider.name}'s"
+        own = [e for e in events if not isinstance(e, _WHOLE)]
+        return assembly, [*read, *own, self._unread(Side.REQUEST, reason, 0)]
 
     def _open(self, provider: Provider) -> Opened:
         try:

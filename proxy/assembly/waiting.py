@@ -8,6 +8,7 @@ recognises alone, or whose reading has effects of its own, is kept whole and com
 from __future__ import annotations
 
 import pickle
+import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import zstandard
 
 from proxy.assembly.choose import claims
 from proxy.events import Event
-from proxy.exchange import Exchange
+from proxy.exchange import Exchange, Head
 from proxy.providers import Assembly, Provider
 from proxy.wire.json_text import dump, parse
 
@@ -33,7 +34,10 @@ Open = Callable[[Provider], Opened]
 
 @dataclass(slots=True)
 class Waiting:
-    """``ahead``: by ``reading_of`` the opened assembly and its packed events; ``whole``: the packed body."""
+    """``ahead``: by ``reading_of`` the opened assembly and its packed events, the likeliest first.
+
+    ``whole``: the packed body.
+    """
 
     ahead: dict[str, tuple[Assembly | None, bytes]] = field(default_factory=dict)
     whole: bytes = b""
@@ -41,7 +45,12 @@ class Waiting:
     def take(self, provider: Provider) -> Opened | None:
         """What ``provider`` read ahead, None when it did not."""
         found = self.ahead.get(reading_of(provider))
-        return None if found is None else (found[0], pickle.loads(_unpacked(found[1])))  # noqa: S301 - our own, in memory
+        return None if found is None else (found[0], _events(found[1]))
+
+    def likeliest(self) -> tuple[str, list[Event]]:
+        """What the API that the request alone looked most like read of it."""
+        name, (_, events) = next(iter(self.ahead.items()))
+        return name, _events(events)
 
     def restore(self, exchange: Exchange) -> None:
         """The parsed body again, where it was kept whole."""
@@ -51,18 +60,30 @@ class Waiting:
 
 def wait(exchange: Exchange, open_: Open) -> Waiting:
     """Make ``exchange.request_json`` small; ``open_`` opens a provider and lets it read the request."""
-    found = [provider for _, provider in claims(exchange, None)]
-    body = exchange.request_json
-    if not found or not all(getattr(provider, "reads_ahead", False) for provider in found):
+    body, found = exchange.request_json, _may_be_meant(exchange)
+    small = exchange.request_json = outline(body)
+    known = bool(found) and all(getattr(provider, "reads_ahead", False) for _, provider in found)
+    if not known or _may_be_meant(exchange) != found:  # what says whose it is lies too deep, or behind too much
         exchange.request_json = None
         return Waiting(whole=_packed(dump(body)))
+    exchange.request_json = body
     waiting = Waiting()
-    for provider in found:
+    for _, provider in found:
         if reading_of(provider) not in waiting.ahead:
             assembly, events = open_(provider)
             waiting.ahead[reading_of(provider)] = assembly, _packed(pickle.dumps(events, protocol=5))
-    exchange.request_json = outline(body)
+    exchange.request_json = small
     return waiting
+
+
+def _may_be_meant(exchange: Exchange) -> list[tuple[int, Provider]]:
+    """Who claims the request, best first, those included that say nothing before an answer has begun."""
+    begun = exchange.response
+    exchange.response = begun or Head(status=200)
+    try:
+        return claims(exchange, None)
+    finally:
+        exchange.response = begun
 
 
 def reading_of(provider: Provider) -> str:
@@ -83,10 +104,10 @@ def outline(body: Any) -> Any:
                 small = type(value)()
                 level.append((value, small))
                 left -= _HOLDER
-            elif isinstance(value, str):
-                small = value[:_CUT]
-                left -= len(value[:_CUT])
-            left -= _ENTRY
+            elif isinstance(value, (str, int)):  # integers have any size
+                small = value[:_CUT] if isinstance(value, str) else value
+                left -= sys.getsizeof(small)
+            left -= _ENTRY + (sys.getsizeof(key) if isinstance(key, str) else 0)
             if left < 0:
                 return copy
             if isinstance(into, list):
@@ -94,6 +115,11 @@ def outline(body: Any) -> Any:
             elif len(str(key)) <= _CUT:
                 into[key] = small
     return copy
+
+
+def _events(packed: bytes) -> list[Event]:
+    events: list[Event] = pickle.loads(_unpacked(packed))  # noqa: S301 - our own: in memory, or from our own snapshot
+    return events
 
 
 def _packed(data: bytes) -> bytes:

@@ -125,7 +125,7 @@ def test_a_reply_of_an_api_that_did_not_know_its_request_is_read_and_said():
     events = one.response_body(dump(reply)) + one.response_end()
     assert one.api == "openai-chat"
     (said,) = [e for e in events if isinstance(e, Unread)]
-    assert (said.side, "in outline" in said.reason) == ("request", True)
+    assert (said.side, "as anthropic-messages's" in said.reason) == ("request", True)
 
 
 def test_an_outline_keeps_what_lies_high_and_is_bounded():
