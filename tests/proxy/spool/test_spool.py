@@ -190,7 +190,7 @@ def test_a_checkpoint_resumes_with_nothing_lost_or_doubled(root, cut):
 def die(writer):
     """What the kernel leaves of a killed writer: files, and a lock nobody holds."""
     os.close(writer._lock)
-    os.close(writer._fd)
+    os.close(writer._segment.fd)
 
 
 @pytest.mark.parametrize("torn", [1, 20, 36, 50, 80])
@@ -200,7 +200,7 @@ def test_a_torn_tail_of_a_dead_writer_is_declared_to_the_byte(root, torn):
     answer(writer, 1)
     ask(writer, 2)
     writer.flush()
-    whole = os.fstat(writer._fd).st_size
+    whole = os.fstat(writer._segment.fd).st_size
     answer(writer, 2)
     writer.flush()
     offered = writer.exchanges, writer.bytes_in, writer.bytes_out
