@@ -6,11 +6,11 @@ Positions are code points of the text being read; ``at`` says which argument tha
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from classifiers.clock import spent
 from classifiers.effects import (
     Action,
     Certainty,
@@ -125,15 +125,15 @@ class Gather:
         return index
 
     def start_clock(self, max_ms: float) -> None:
-        """Give the reading ``max_ms`` of processor time (a busy machine changes no answer)."""
-        self.deadline = time.thread_time() + max_ms / 1000
+        """Give the reading ``max_ms`` of processor time (a busy machine or a collection changes no answer)."""
+        self.deadline = spent() + max_ms / 1000
 
     def half_time(self, max_ms: float) -> float | None:
         """When parsing should be done, so that reading has its share."""
         return None if self.deadline is None else self.deadline - max_ms / 2000
 
     def out_of_time(self) -> bool:
-        return self.deadline is not None and time.thread_time() > self.deadline
+        return self.deadline is not None and spent() > self.deadline
 
     def pipe_secrets_out(self) -> None:
         """Whatever secret is read and whatever is sent out of this machine in one program: an exfiltration flow."""

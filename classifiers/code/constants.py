@@ -27,7 +27,7 @@ def join(parts: Sequence[Value], raw: str) -> Value:
 
 
 def binary(op: str, left: Value, right: Value, raw: str) -> Value:
-    if op == "/" and left.ref == "Path" and right.text is not None:
+    if op in {"/", "+"} and left.ref == "Path" and right.text is not None:  # "+": Ruby's
         return path(posixpath.join(left.text, right.text) if left.text is not None else None, raw, left, right)
     if op == "+" and left.known and right.known:
         if isinstance(left.data, list) and isinstance(right.data, list):
@@ -86,6 +86,8 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         return constant(str(args[0].data), args[0].taint)
     if kind == "same" and args:
         return args[0]
+    if kind == "same_path":
+        return path(own.text, raw, own)
     if kind == "windows_join":
         return replace(unknown(raw, *args), shape="\\".join(hole(a).rstrip("\\/") for a in args))
     if kind == "format_first" and args and args[0].text is not None:

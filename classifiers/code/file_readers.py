@@ -79,6 +79,17 @@ def save(site: Site, known: Known) -> Value | None:
     return file(site, replace(known, roles={"path": known.roles["path"], "default": "w"}))
 
 
+def own_file(site: Site, _known: Known) -> Value | None:
+    """Ruby's ``x.delete``: only a Pathname or a Tempfile has one without an argument."""
+    if site.args or site.named:
+        return None
+    text = site.own.text
+    raw = None if text is not None else site.own.raw or site.raw
+    effect = Effect(Domain.FILESYSTEM, Verb.DELETE, text, raw, True, Reversibility.IRREVERSIBLE)
+    site.reader.out.put(located(effect, site.reader.context) if text is not None else effect, site.span)
+    return None
+
+
 def chdir(site: Site, known: Known) -> Value | None:
     """What follows is relative to there."""
     path = role_of(site, known, "path")

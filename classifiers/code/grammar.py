@@ -202,7 +202,7 @@ class GrammarFront:
         if left is None or right is None:
             return ir.Other(self.source.span(node), tuple(self.block(node)))
         operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()
-        op = "+" if operator in {"+", ".", "<<"} else "?"
+        op = "+" if operator in {"+", ".", "<<"} else "/" if operator == "/" else "?"
         return ir.Binary(self.source.span(node), op, self.node(left), self.node(right))
 
     def first(self, node: Any) -> ir.Node:

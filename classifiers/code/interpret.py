@@ -253,7 +253,8 @@ class Interpreter:
         return UNKNOWN
 
     def other(self, node: ir.Other) -> Value:
-        return unknown(self.source(node), *self.values(node.parts))
+        values = self.values(node.parts)
+        return values[-1] if node.last and values else unknown(self.source(node), *values)
 
     def command(self, node: ir.Command) -> Value:
         return make_call(Site(self, Value(ref="__shell__"), [self.value(node.text)], {}, node.span))

@@ -143,8 +143,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Other:
+    """``last``: the value is that of the last part, as in JavaScript's ``(a, b)``."""
+
     span: Span
     parts: tuple[Node, ...] = ()
+    last: bool = False
 
 
 Node = (

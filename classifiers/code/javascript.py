@@ -18,11 +18,33 @@ _TABLE = {
     "augmented_assignment_expression": "append", "function_declaration": "function",
     "function_expression": "function", "arrow_function": "function", "method_definition": "function",
     "generator_function_declaration": "function", "class_declaration": "klass", "if_statement": "branch",
-    "for_in_statement": "loop", "return_statement": "returned", "import_statement": "imported",
+    "sequence_expression": "comma", "for_in_statement": "loop", "return_statement": "returned",
+    "import_statement": "imported",
 }  # fmt: skip
+
+# Expressions that give one of two values, and the fields these stand in.
+_EITHER = {
+    "ternary_expression": (("consequence",), ("alternative",)),
+    "binary_expression": (("left",), ("right",)),
+}
 
 
 class _Front(GrammarFront):
+    def call(self, node: Any) -> ir.Node:
+        """``(test ? f : g)(x)`` calls either."""
+        func = self.part(node, "function")
+        while func is not None and func.type == "parenthesized_expression" and func.named_child_count == 1:
+            func = func.named_children[0]
+        if func is None or func.type not in _EITHER:
+            return super().call(node)
+        span = self.source.span(node)
+        choices = [c for c in (self.part(func, *names) for names in _EITHER[func.type]) if c is not None]
+        args, named = self.arguments(self.part(node, "arguments"))
+        return ir.Other(span, tuple(ir.Call(span, self.node(c), tuple(args), tuple(named)) for c in choices))
+
+    def comma(self, node: Any) -> ir.Node:
+        return ir.Other(self.source.span(node), tuple(self.block(node)), last=True)
+
     def imported(self, node: Any) -> ir.Node:
         source = self.part(node, "source")
         module = self.text(source).strip("\"'").removeprefix("node:") if source is not None else ""

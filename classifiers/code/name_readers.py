@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.code.library import Known
 from classifiers.code.values import Value
-from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.effects import Domain, OpaqueReason, Reversibility, Verb
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -68,6 +68,33 @@ def module(site: Site, _known: Known) -> Value | None:
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, text or None, target_raw=site.raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, f"module {text or site.raw}")
     return Value(raw=site.raw)
+
+
+def coderef(site: Site, _known: Known) -> Value | None:
+    """Perl's ``$f->(…)``: a function known here has been read as one handed on; a name is called; another is unread."""
+    held, given = site.args[0], list(site.args[1:])
+    reader = site.reader
+    if held.function is not None:
+        return reader.enter(held.function, given)
+    name = held.text or held.ref
+    found = reader.scopes[0].get(name) if name else None
+    if found is not None and found.function is not None:
+        return reader.enter(found.function, given)
+    if name and reader.library.call(name) is not None:
+        return reader.call_library(name, given, site.span)
+    reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    return Value(raw=site.raw, taint=site.taint)
+
+
+def lookup(site: Site, _known: Known) -> Value | None:
+    """A name that is resolved. One put together when it runs carries what it is made of to whoever answers for it."""
+    name = site.argument("0|host|hostname|qname|name")
+    text = None if name is None else name.text
+    raw = None if text is not None or name is None else name.shape or name.raw
+    verb = Verb.RECEIVE if text is not None else Verb.SEND
+    more = {"reversibility": Reversibility.READ_ONLY} if text is not None else {}
+    site.reader.out.add(Domain.NETWORK, verb, text, target_raw=raw, span=site.span, **more)
+    return None
 
 
 def _verb_of(word: str) -> tuple[Verb | None, bool | None]:

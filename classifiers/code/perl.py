@@ -20,10 +20,51 @@ _TABLE = {
     "anonymous_subroutine_expression": "function", "for_statement": "loop", "conditional_statement": "branch",
     "postfix_conditional_expression": "branch", "return_expression": "returned", "eval_expression": "done",
     "require_expression": "included", "use_statement": "used",
+    "coderef_call_expression": "through", "refgen_expression": "reference",
 }  # fmt: skip
 
 
 class _Front(GrammarFront):
+    def call(self, node: Any) -> ir.Node:
+        """``f(x)``, ``&f(x)``, ``&$f(x)`` and ``&{ … }(x)`` (perlsub(1))."""
+        func = self.part(node, "function")
+        held = func.named_children[0] if func is not None and func.named_children else None
+        if held is not None and held.type == "varname" and not held.named_children:  # &f
+            args, named = self.arguments(self.part(node, "arguments"))
+            return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
+        if held is not None:
+            return self.called(node, self.bare(func) if held.type != "varname" else self.node(held.named_children[0]))
+        if func is not None and self.text(func).startswith("CORE::"):
+            args, named = self.arguments(self.part(node, "arguments"))
+            return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
+        return super().call(node)
+
+    def method(self, node: Any) -> ir.Node:
+        """``$object->$name()``: which method is in a variable."""
+        name = self.part(node, "method")
+        held = name.named_children[0] if name is not None and name.named_children else None
+        return super().method(node) if held is None else self.called(node, self.node(held))
+
+    def through(self, node: Any) -> ir.Node:
+        """``$f->(x)``."""
+        return self.called(node, self.node(node.named_children[0]))
+
+    def called(self, node: Any, code: ir.Node) -> ir.Node:
+        """A call of what an expression holds."""
+        args, named = self.arguments(self.part(node, "arguments"))
+        func = ir.Name(self.source.span(node), "__coderef__")
+        return ir.Call(self.source.span(node), func, (code, *args), tuple(named))
+
+    def reference(self, node: Any) -> ir.Node:
+        r"""``\&f`` is the function itself."""
+        held = node.named_children[0] if node.named_children else None
+        plain = held is not None and held.type == "function" and self.text(held).startswith("&")
+        return self.sub(held) if plain else ir.Other(self.source.span(node), tuple(self.block(node)), last=True)
+
+    def sub(self, node: Any) -> ir.Node:
+        name = self.text(node).lstrip("&").removeprefix("main::").removeprefix("CORE::").removeprefix("GLOBAL::")
+        return ir.Name(self.source.span(node), name)
+
     def variable(self, node: Any) -> ir.Node:
         """``@list``; ``@{[ … ]}`` runs what is inside."""
         blocks = [b for c in node.named_children for b in (c, *c.named_children) if b.type == "block"]

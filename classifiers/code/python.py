@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
-import time
 import warnings
 from itertools import accumulate
 
+from classifiers.clock import spent
 from classifiers.code import ir
 
 _SHELL_LINE = re.compile(r"^(\s*)!(.*)$")
@@ -18,7 +18,7 @@ _MAGIC = re.compile(r"^\s*%(\w+)\s*(.*)$")
 
 
 def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
-    """Raises SyntaxError, ValueError for a null byte, TimeoutError past ``deadline`` (of ``time.thread_time``)."""
+    """Raises SyntaxError, ValueError for a null byte, TimeoutError past ``deadline`` (of ``classifiers.clock``)."""
     if re.search(r"^\s*[!%]", text, re.MULTILINE):
         text = _without_magics(text)
     with warnings.catch_warnings():
@@ -85,7 +85,7 @@ class _Reader:
 
     def statement(self, node: ast.stmt) -> list[ir.Node]:
         span = self.span(node)
-        if self.deadline is not None and time.thread_time() > self.deadline:
+        if self.deadline is not None and spent() > self.deadline:
             raise TimeoutError
         match node:
             case ast.Import():

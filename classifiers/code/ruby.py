@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from classifiers.code import ir
 from classifiers.code.grammar import GrammarFront
 from classifiers.code.treesitter import Source, parser_of
@@ -15,12 +17,22 @@ _TABLE = {
     "operator_assignment": "append", "method": "function", "singleton_method": "function", "block": "function",
     "do_block": "function", "lambda": "function", "class": "klass", "module": "klass", "if": "branch",
     "unless": "branch", "if_modifier": "branch", "unless_modifier": "branch", "for": "loop", "return": "returned",
+    "block_argument": "handed",
 }  # fmt: skip
+
+
+class _Front(GrammarFront):
+    def handed(self, node: Any) -> ir.Node:
+        """``&:delete``: a function that calls this method of what it is given."""
+        symbol = node.named_children[0] if node.named_children else None
+        if symbol is None or symbol.type != "simple_symbol":
+            return self.node(symbol)
+        span = self.source.span(node)
+        call = ir.Call(span, ir.Attr(span, ir.Name(span, "_each"), self.text(symbol).lstrip(":")))
+        return ir.Function(span, "", ("_each",), (call,))
 
 
 def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
     import tree_sitter_ruby  # noqa: PLC0415 - loaded when the first program comes
 
-    return GrammarFront(
-        Source(text, parser_of("ruby", tree_sitter_ruby.language()), deadline=deadline), _TABLE
-    ).program()
+    return _Front(Source(text, parser_of("ruby", tree_sitter_ruby.language()), deadline=deadline), _TABLE).program()

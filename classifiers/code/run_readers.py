@@ -100,7 +100,7 @@ def code(site: Site, known: Known) -> Value | None:
     out = site.reader.out
     if text is None:
         return None
-    if text.function is not None:
+    if text.function is not None or (text.text is None and known.roles.get("maybe")):
         return None
     if text.text is None:
         told = out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None)

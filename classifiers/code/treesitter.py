@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from tree_sitter import Language, Parser
 
+from classifiers.clock import spent
 from classifiers.code.ir import Span
 
 _PIECE = 1 << 16
@@ -32,7 +32,7 @@ class Source:
     ) -> None:
         """``moved`` turns a position of the parsed text into one of the text it was made from.
 
-        Raises TimeoutError when the grammar has not read the text by ``deadline`` (of ``time.thread_time``).
+        Raises TimeoutError when the grammar has not read the text by ``deadline`` (of ``classifiers.clock``).
         """
         self.moved, self.deadline, self.steps = moved, deadline, 0
         self.data = text.encode("utf-8", "surrogatepass")
@@ -53,7 +53,7 @@ class Source:
             raise TimeoutError from None
 
     def _is_late(self, *_progress: Any) -> bool:
-        return self.deadline is not None and time.thread_time() > self.deadline
+        return self.deadline is not None and spent() > self.deadline
 
     def step(self) -> None:
         """One node more. Raises TimeoutError past the deadline."""

@@ -34,7 +34,7 @@ class Reading:
 
 
 def read(text: str, deadline: float | None = None) -> Reading:
-    """Positions are code points. Raises TimeoutError past ``deadline`` (of ``time.thread_time``)."""
+    """Positions are code points. Raises TimeoutError past ``deadline`` (of ``classifiers.clock``)."""
     import tree_sitter_powershell  # noqa: PLC0415 - loaded when the first script comes
 
     spelled, places = mended(text)
