@@ -4,13 +4,15 @@ In: the analyzer and the spool's reader. Out: one file, written whole, and segme
 The position kept is the newest one before the beginning of every exchange still open, so an open exchange is read
 again from its first byte; what was applied of it before is passed over by number (09-contracts 10). A stream that
 stays open for long is kept whole instead (``proxy/analyzer/frozen.py``), so that it holds no segment.
-Pickle, because the state is our own plain data in our own 0600 file; another version's file is put aside.
+Pickle, because the state is our own plain data in our own 0600 file. Whoever writes that file says what we run, so one
+that another account wrote or could have written is put aside unread, as another version's is.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import stat
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +20,9 @@ from typing import Any, Protocol
 
 from proxy.analyzer.analyzer import NOT_MET, Analyzer, Id
 from proxy.analyzer.frozen import Freezer, thaw
+from proxy.folders import alone_in, replaceable
 
-VERSION = 4
+VERSION = 5  # of everything kept: the shape of sessions, open exchanges and what reads them
 MAX_POSITIONS = 4096
 
 
@@ -81,7 +84,8 @@ class Keeper:
     def _write(self, state: dict[str, Any]) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self.path.with_suffix(".draft")
-        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        draft.unlink(missing_ok=True)  # left by a death, or laid there: its mode, owner or link would be kept
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "wb") as file:
             pickle.dump(state, file, protocol=5)
         draft.replace(self.path)
@@ -112,14 +116,26 @@ def _state(
 def load_snapshot(path: Path) -> dict[str, Any] | None:
     """The saved state, or None when there is none this version can use; an unusable file is put aside."""
     try:
-        with path.open("rb") as file:
-            state = pickle.load(file)  # noqa: S301 - our own file, 0600 in a 0700 folder
+        with open(path, "rb", opener=_without_links) as file:
+            _ours(os.fstat(file.fileno()), path.parent.stat())
+            state = pickle.load(file)  # noqa: S301 - our own file, that nobody else can have written
     except FileNotFoundError:
         return None
     except Exception:
         path.replace(path.with_suffix(".unreadable"))
         return None
     return state if isinstance(state, dict) and state.get("version") == VERSION else None
+
+
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _ours(file: os.stat_result, folder: os.stat_result) -> None:
+    """PermissionError unless only this account can have written the file."""
+    shared = file.st_mode & 0o002 or (file.st_mode & 0o020 and not alone_in(file.st_gid))
+    if not stat.S_ISREG(file.st_mode) or file.st_uid != os.geteuid() or shared or replaceable(folder):
+        raise PermissionError("others could have written it")
 
 
 def resume(analyzer: Analyzer, state: dict[str, Any]) -> None:

@@ -1,10 +1,13 @@
 """After a death at any moment the next life writes what is missing, once, and repeats nothing."""
 
+import pickle
+from pathlib import Path
+
 import pytest
 
 from proxy.analyzer.frozen import Freezer
 from proxy.analyzer.snapshot import Keeper, load_snapshot, resume
-from proxy.spool.events import Dropped, Refused
+from proxy.spool.events import BodyEnded, Dropped, Refused
 
 USER = {"role": "user", "content": "go"}
 
@@ -98,6 +101,80 @@ def test_a_file_of_another_version_is_put_aside(tmp_path):
     path.write_bytes(b"not a pickle")
     assert load_snapshot(path) is None
     assert not path.exists()
+
+
+class Planted:
+    """What it does when it is unpickled is seen."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+def open_to_others(path):
+    path.chmod(0o666)
+
+
+def in_a_folder_open_to_others(path):
+    path.parent.chmod(0o777)
+
+
+def a_link(path):
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("changed", [open_to_others, in_a_folder_open_to_others, a_link])
+def test_a_file_others_could_have_written_is_put_aside_unread(tmp_path, changed):
+    path, mark = tmp_path / "snapshot", tmp_path / "ran"
+    path.write_bytes(pickle.dumps(Planted(mark)))
+    path.chmod(0o600)
+    changed(path)
+    assert load_snapshot(path) is None
+    assert not mark.exists()
+    assert not path.is_symlink()
+    assert path.with_suffix(".unreadable").exists()
+
+
+def test_what_lies_where_the_next_snapshot_is_drafted_is_not_written_through(make_bench, tmp_path):
+    bench, spool, victim = make_bench(), Spool([]), tmp_path / "victim"
+    victim.write_text("mine")
+    (tmp_path / "snapshot.draft").symlink_to(victim)
+    keeper = Keeper(tmp_path / "snapshot")
+    keeper.begin(spool.checkpoint())
+    assert keeper.save(bench.analyzer, spool, {})
+    assert victim.read_text() == "mine"
+    assert (tmp_path / "snapshot").stat().st_mode & 0o777 == 0o600
+    assert load_snapshot(tmp_path / "snapshot") is not None
+
+
+def large(wire, number):
+    """A request that waits: 40 KiB of history."""
+    long = {"role": "user", "content": "tell me " * 5_000}
+    ask = {"model": "m", "max_tokens": 9, "stream": True, "tools": [], "messages": [long, USER]}
+    return wire.exchange(number, ask, wire.tool("Bash", {"command": "ls"}, f"toolu_{number:06}"), cut=300)
+
+
+@pytest.mark.parametrize("small", [False, True], ids=["as it came", "made small"])
+def test_a_request_that_waits_for_its_answer_survives(make_bench, wire, tmp_path, small):
+    events = large(wire, 1)
+    asked = next(at for at, e in enumerate(events) if isinstance(e, BodyEnded)) + 1
+    first, spool = make_bench(), Spool(events)
+    keeper = Keeper(tmp_path / "snapshot", freezer=Freezer(clock=lambda: 60_000_000_000))
+    keeper.begin(spool.checkpoint())
+    spool.read(first, asked)
+    assert first.analyzer.at_rest.one() if small else True
+    keeper.save(first.analyzer, spool, {"next_seq": len(first.log.records)})
+    assert spool.released == asked
+    second, again = make_bench(first.log), Spool(events)
+    state = load_snapshot(tmp_path / "snapshot")
+    resume(second.analyzer, state)
+    again.at = state["tail"]["at"]
+    again.read(second, len(events))
+    assert [r["call"]["id"] for r in first.log.of("action")] == ["toolu_000001"]
+    assert first.log.of("analysis_failed") == []
 
 
 def test_segments_go_once_no_open_exchange_needs_them(make_bench, wire, tmp_path):
