@@ -6,6 +6,7 @@ is opaque (``payload_unreadable``). Harmless computation is complete and has no 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 
@@ -23,14 +24,15 @@ MAX_TEXT = 30_000
 _ELSEWHERE = {"bash": "shell", "powershell": "powershell", "cmd": "cmd", "sql": "sql"}
 
 
-def classify_code(
+def classify_code(  # noqa: PLR0917 - what a payload comes with, each with its default
     text: str,
     language: str | None = None,
     context: Context = NOWHERE,
     path: str = "arguments.code",
     depth: int = 0,
+    argv: Sequence[str] = (),
 ) -> Action:
-    """``language`` None: guessed from the text. Never raises."""
+    """``language`` None: guessed from the text. ``argv``: its own name (``-c``) and words, if known. Never raises."""
     name = language_named(language) if language else guess_language(text)
     if name == "powershell-encoded":
         name, text = "cmd", f"powershell -EncodedCommand {text}"
@@ -54,6 +56,7 @@ def classify_code(
         return _unread(out, text, f"{name} does not parse: {type(error).__name__}", OpaqueReason.PARSE_ERROR)
     out.parsers.append(name or "")
     reader = Interpreter(text, known, context, out, depth)
+    reader.start(argv)
     try:
         reader.run(nodes)
     except RecursionError:

@@ -36,6 +36,8 @@ _SPREADS = frozenset(
     | {"urllib.parse.urlencode", "requests.post", "requests.put", "httpx.post", "json_encode", "serialize"}
     | {"http_build_query", "base64.b64encode"}
 )
+# The list of words a program is given.
+_ARGV = {"python": "sys.argv", "javascript": "process.argv"}
 MAX_STEPS = 60_000
 MAX_DEPTH = 12
 MAX_TURNS = 24  # of a loop over a literal list
@@ -53,6 +55,17 @@ class Interpreter:
         self.marks: set[str] = set()
         self.stars: list[str] = []
         self.steps = 0
+        self.argv: tuple[str, Value] | None = None  # the name of the list of words the program was given, and it
+
+    def start(self, argv: Sequence[str]) -> None:
+        """Words the program is given. Node's list starts with node itself, in place of a name for text."""
+        name = _ARGV.get(self.language)
+        if not argv or name is None:
+            return
+        words = list(argv)
+        if self.language == "javascript":
+            words = ["node", *(words[1:] if words[0] == "-c" else words)]
+        self.argv = (name, Value(known=True, data=[constant(w) for w in words], raw=name))
 
     def run(self, nodes: Sequence[ir.Node]) -> Value:
         """Read statements in order; the value is that of the last return, or of the last expression."""
@@ -121,6 +134,8 @@ class Interpreter:
             return found
         if node.name == "__dict__" and base.ref:
             return base
+        if self.argv is not None and self.argv[0] == f"{base.ref}.{node.name}":
+            return self.argv[1]
         text = self.library.constants.get(f"{base.ref}.{node.name}")
         if text is not None:
             return constant(text)

@@ -65,6 +65,9 @@ def module(site: Site, _known: Known) -> Value | None:
     text = (text or "").removeprefix("node:").removesuffix(".js").replace("/promises", "")
     if text and site.reader.is_known_module(text):
         return Value(ref=text.replace("/", "."), raw=site.raw)
+    if text and text.startswith((".", "/")) and text.endswith(".json"):  # parsed as data, never run
+        site.reader.out.add(Domain.FILESYSTEM, Verb.READ, text, span=site.span, destructive=False)
+        return Value(raw=site.raw)
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, text or None, target_raw=site.raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, f"module {text or site.raw}")
     return Value(raw=site.raw)

@@ -44,6 +44,7 @@ class Handed:
     fields: Json
     span: tuple[int, int]
     via: str = ""
+    arguments: tuple[Word, ...] = ()  # what a script or program text is given (the operand role of this name)
 
 
 @dataclass(slots=True)
@@ -121,6 +122,7 @@ class _Interpreter:
             max((w.span[1] for w in (*(h.word for h in parsed.hits), *parsed.operands)), default=name.span[1]),
         )
         self.values = self.collect()
+        self.arguments: tuple[Word, ...] = ()
         self.sets: Json = {k: v for node in parsed.nodes if node.sets for k, v in node.sets.items()}
         self.via = next((n.via for n in reversed(parsed.nodes) if n.via), "") or " ".join(
             (name.text.rpartition("/")[2], *(s.text for s in parsed.subs))
@@ -240,6 +242,8 @@ class _Interpreter:
                 taken[id(slot)], operands = operands, []
         out = [(s, filled.get(s.role) or taken.get(id(s), [])) for s in live]
         for slot, words in out:
+            if slot.role == "arguments":
+                self.arguments = tuple(words)
             if slot.role and words:
                 self.parsed.filled.add(slot.role)
                 self.values.setdefault(slot.role, []).extend(w.text for w in words)
@@ -335,7 +339,8 @@ class _Interpreter:
             to = replace(to, program=fill(to.program, None, self.values)[0] or "")
         if "{" in to.replace and to.replace != "{}":
             to = replace(to, replace=fill(to.replace, None, self.values)[0] or "{}")
-        self.out.items.append(Handed(to, tuple(words), fields, span, to.via or self.via))
+        given = self.arguments if to.kind in {"code", "script"} else ()
+        self.out.items.append(Handed(to, tuple(words), fields, span, to.via or self.via, given))
 
     def server(self) -> Json:
         names = {"host": ("host", "h"), "database": ("dbname", "database", "d", "D")}

@@ -136,6 +136,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "unbang": lambda t: t.lstrip("+:!").removeprefix("platform ").removeprefix("shell ").strip(),
     "after_transport": lambda t: t.partition("::")[2],
     "comma": lambda t: t.partition(",")[0],
+    "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith("file=")), t),
 }
 _SAFE = frozenset(
     FILTERS[n]

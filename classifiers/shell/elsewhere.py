@@ -58,6 +58,8 @@ def read_elsewhere(
     values: dict[str, object] = {kind: text, "cwd": state.context.cwd}
     if kind == "code":
         values["language"] = to.language
+        if scope.given and all(map(ev.known, scope.given)):
+            values["argv"] = list(scope.given)
     elif kind == "sql":
         server = {k: (fields or {}).get(k) for k in ("host", "database")}
         values |= {"dialect": to.language, **{k: v for k, v in server.items() if v and ev.known(v)}}

@@ -24,6 +24,7 @@ from classifiers.effects import (
 from classifiers.knowledge.index import lookup
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.special import parallel
 from classifiers.knowledge.words import Word
 from classifiers.shell import descriptors
 from classifiers.shell.elsewhere import read_elsewhere, request
@@ -54,14 +55,18 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
         ev.out.hide(OpaqueReason.DEPTH_CAP, scope.span(item.span), item.via)
         return Stream(None)
     kind = item.to.kind
+    inner = replace(inner, given=given(item.words[0].text if kind == "script" else "-c", item.arguments))
     if kind == "argv":
         return _argv(ev, item, state, inner, plan)
     if kind == "shell":
-        return _shell_words(ev, item, state, inner)
+        runs = _with_input(ev, list(item.words), item, inner) if item.to.replace else [item.words]
+        inner = replace(inner, stdin=None) if item.to.replace else inner
+        return [_shell_words(ev, replace(item, words=tuple(run)), state, inner) for run in runs][-1]
     if kind == "script" and item.words[0].text in {"-", "/dev/stdin"}:
         kind = "shell" if item.to.language == "shell" else "code"
         kinds = replace(item.to, kind=kind, via=item.via)
-        read_stdin(ev, kinds, item.words, item.to.language, state, scope, plan)
+        outer = replace(scope, given=inner.given)
+        read_stdin(ev, kinds, item.words, item.to.language, state, outer, plan)
         return Stream(None)
     if kind == "script":
         return run_file(ev, item.words[0], state, inner, language=item.to.language)
@@ -69,6 +74,11 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
         return request(ev, item, state, inner)
     text = item.words[0].text if len(item.words) == 1 else " ".join(w.text for w in item.words)
     return read_elsewhere(ev, kind, text, item.to, item.span, item.words, state, inner, item.fields)
+
+
+def given(name: str, arguments: Sequence[Word]) -> tuple[str, ...]:
+    """What a script finds in ``$0``, ``$1`` …: nothing to say without arguments, or when a word may be several."""
+    return (name, *(w.text for w in arguments)) if arguments and not any(w.glob for w in arguments) else ()
 
 
 def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | None) -> Stream:
@@ -120,10 +130,12 @@ def _with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) ->
     if scope.stdin is not None and lines is None:
         ev.mark_streams[mark] = scope.stdin
     token = item.to.replace
-    if token and any(token in w.text for w in words[1:]):
+    default = item.via == "parallel" and token == parallel.INPUT
+    fill = parallel.fill if default else lambda t, value: t.replace(token, value)
+    if token and any(fill(w.text, mark) != w.text for w in words[item.to.kind != "shell" :]):
         whole = text.strip("\n").split("\n") if text is not None and ev.known(text) else []
         values = whole if 0 < len(whole) <= MAX_LINES else [mark]
-        return [[w.with_text(w.text.replace(token, value)) for w in words] for value in values]
+        return [[w.with_text(fill(w.text, value)) for w in words] for value in values]
     if not words:
         return []
     fed = lines if lines is not None and len(lines) <= MAX_STDIN_WORDS else [mark]
@@ -258,7 +270,10 @@ def _run_written(ev: Evaluator, text: str, word: Word, language: str, state: Sta
     ev.out.flow(FlowKind.WRITE_THEN_EXECUTE, source, index)
     inner = replace(scope, fixed=scope.span(word.span), via=(*scope.via, word.text))
     if kind in _SHELLS or kind == "shell":
-        return run_text(ev, text, state.copy(), inner, [], scope.span(word.span))
+        local = state.copy()
+        local.vars |= {str(i): value for i, value in enumerate(scope.given)}
+        local.vars |= {"@": list(scope.given[1:])} if scope.given else {}
+        return run_text(ev, text, local, replace(inner, given=()), [], scope.span(word.span))
     return read_elsewhere(ev, "code", text, Delegate("code", kind), word.span, (word,), state, inner)
 
 

@@ -38,7 +38,7 @@ from classifiers.shell.flows import (
     remember,
     unpacked_over,
 )
-from classifiers.shell.payloads import hand_on, read_stdin, run_file
+from classifiers.shell.payloads import given, hand_on, read_stdin, run_file
 from classifiers.shell.redirects import Plan, apply_redirects
 from classifiers.shell.state import EMPTY, Scope, State, Stream
 
@@ -276,6 +276,7 @@ _NOT_FOUND = ("command_not_found_handle", "command_not_found_handler")  # bash, 
 def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> tuple[Stream, Truth]:
     name = words[0]
     text = name.text
+    scope = replace(scope, given=given(text, words[1:]))
     if "/" in text:
         run_file(ev, name, state, scope, language="")
         return Stream(None, scope.stdin.sources if scope.stdin else ()), None

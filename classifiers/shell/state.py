@@ -106,6 +106,7 @@ class Scope:
     depth: int = 0
     stdin: Stream | None = None
     tags: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()  # a script's or program text's own name, and the words after it; none: no such words
     filtered: bool = False  # find -name and its like decide which members are meant
 
     def under(self, condition: Condition) -> Scope:

@@ -1,4 +1,4 @@
-"""The code surface: role ``code`` (text) with ``language`` when given."""
+"""The code surface: role ``code`` (text) with ``language`` when given, ``argv`` (its name, then words) too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class CodeSurface:
         if not isinstance(text, str):
             return None
         name = language if isinstance(language, str) else None
-        return classify_code(text, name, context, call_parts.path_of("code"), call_parts.depth)
+        argv = call_parts.values.get("argv")
+        words = [w for w in argv if isinstance(w, str)] if isinstance(argv, list) else []
+        return classify_code(text, name, context, call_parts.path_of("code"), call_parts.depth, words)
 
 
 SURFACE = CodeSurface()

@@ -61,6 +61,44 @@ CASES = {
         "execute code:up.sql maybe_destructive",
         "opaque payload_unreadable",
     ],
+    # a job runner's replacement strings: with and without an extension, filled or unknown
+    "parallel convert {} {.}.webp ::: art/a.b.png": [
+        "read filesystem:art/a.b.png",
+        "create filesystem:art/a.b.webp maybe_destructive",
+    ],
+    "ls | parallel 'convert {} {.}.webp'": [
+        "read filesystem:.",
+        "read filesystem:? raw=<stdin>",
+        "create filesystem:? maybe_destructive raw=<stdin>.webp",
+    ],
+    # a local port that kubectl's proxy may hold, and anything else
+    "curl -s localhost:8001/carts/7": ["receive network:localhost:8001"],
+    "curl -s localhost:8001/api/v1/namespaces/shop/pods": [
+        "receive network:localhost:8001",
+        "read cloud:k8s certainty=possible",
+    ],
+    # JSON that is required is data
+    "node -p \"require('./package.json').version\"": ["execute code:javascript", "read filesystem:./package.json"],
+    # words a program is given are its argv
+    "python3 -c 'import sys, os; os.remove(sys.argv[1])' old.log": [
+        "execute code:python",
+        "delete filesystem:old.log irreversible",
+    ],
+    "python3 - cart.csv <<'E'\nimport sys\nprint(open(sys.argv[1]).read())\nE": [
+        "execute code:python",
+        "read filesystem:cart.csv",
+    ],
+    "node -e 'require(\"fs\").unlinkSync(process.argv[1])' old.log": [
+        "execute code:javascript",
+        "delete filesystem:old.log irreversible",
+    ],
+    "cat > pick.sh <<'E'\nsort $1 > $2\nE\nbash pick.sh in.txt out.txt": [
+        "modify filesystem:pick.sh maybe_destructive overwrite",
+        "execute code:pick.sh",
+        "read filesystem:in.txt",
+        "modify filesystem:out.txt maybe_destructive overwrite",
+        "flow write_then_execute",
+    ],
     # filters have no operand
     "mysqldump shop | gzip > shop.sql.gz": [
         "read database:db:mysql:*/shop",
