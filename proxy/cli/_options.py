@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import click
 
 from classifiers.strict_yaml import StrictYamlError
-from proxy.config import DEFAULT_STATE, WrongValueError, address, build, intercepted, parent_proxy, route_spec
+from proxy.config import DEFAULT_STATE, build
+from proxy.config_values import WrongValueError, address, intercepted, parent_proxy, route_spec
 from proxy.settings import Config, Launch
 
 BAD_FILE = 3

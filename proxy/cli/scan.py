@@ -18,7 +18,7 @@ import click
 from proxy.cli._broken import refuse_broken
 from proxy.cli._options import configuration, fail, json_option, judging_options, state_option
 from proxy.cli._review import show_review
-from proxy.config import WrongValueError, duration_s
+from proxy.config_values import WrongValueError, duration_s
 from proxy.scan import Reader
 from proxy.scan.recordings import EXCHANGES, kind_of, names
 from proxy.scan.review import found, readers, review

@@ -70,7 +70,7 @@ def _written(plan: Plan) -> str:
 def control_address(state: str | None, given: str | None) -> str:
     """The one given, the running instance's, or the default."""
     from proxy.cli._options import configuration  # noqa: PLC0415 - the state is only looked at by one of the two
-    from proxy.config import WrongValueError, address  # noqa: PLC0415
+    from proxy.config_values import WrongValueError, address  # noqa: PLC0415
     from proxy.control.counters import running  # noqa: PLC0415
 
     config = configuration(None, {"state": state})

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from proxy.cli import cli
-from proxy.config import build, read_file
+from proxy.config import build
+from proxy.config_file import read_file
 from proxy.settings import Config
 
 
