@@ -9,12 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from classifiers.clock import loading
 from classifiers.strict_yaml import load
 
 HERE = Path(__file__).parent
 
 
 @cache
+@loading()
 def table(name: str) -> Any:
     """The values of ``classifiers/<name>``, for example ``sql/functions.yaml``."""
     return load((HERE / name).read_text("utf-8"), name).value

@@ -11,8 +11,11 @@ import pkgutil
 from functools import cache
 from typing import Any
 
+from classifiers.clock import loading
+
 
 @cache
+@loading()
 def discover(package: str, attribute: str) -> tuple[Any, ...]:
     root = importlib.import_module(package)
     names = sorted(m.name for m in pkgutil.walk_packages(root.__path__, package + "."))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 
+from classifiers.clock import loading
 from classifiers.code.interpret import Interpreter
 from classifiers.code.languages import front_end, guess_language, language_named
 from classifiers.code.library import library
@@ -66,6 +67,7 @@ def classify_code(  # noqa: PLR0917 - what a payload comes with, each with its d
 
 
 @cache
+@loading()
 def _warm(name: str | None) -> None:
     """Load the language's grammar before the first clock starts."""
     parse = front_end(name)

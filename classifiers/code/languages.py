@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
+from classifiers.clock import loading
 from classifiers.code import ir
 
 _ALIASES = {
@@ -66,6 +67,7 @@ def guess_language(text: str) -> str | None:
 
 
 @cache
+@loading()
 def front_end(language: str | None) -> Callable[[str, float | None], list[ir.Node]] | None:
     """The parser of a language: text in, program form out; None when there is none."""
     module = _FRONT_ENDS.get(language or "")

@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
+from classifiers.clock import loading
 from classifiers.datafile import tables
 from classifiers.effects import OpaqueReason
 from classifiers.templates import template
@@ -69,6 +70,7 @@ class Library:
 
 
 @cache
+@loading()
 def library(language: str) -> Library:
     """All tables of the language's folder as one."""
     calls: dict[str, Known] = {}

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from classifiers.address import Address
+from classifiers.clock import loading
 from classifiers.context import NOWHERE
 from classifiers.datafile import tables
 from classifiers.effects import Effect
@@ -70,6 +71,7 @@ def _group(groups: Mapping[str, str | None], key: str) -> Given | None:
 
 
 @cache
+@loading()
 def _apis() -> tuple[_Api, ...]:
     return tuple(_api(values) for _name, found in tables("http/apis") for values in found["apis"])
 

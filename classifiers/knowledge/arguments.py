@@ -208,6 +208,8 @@ def find_sub(node: Node, text: str) -> Node | None:
     if compiled is None:
         patterns = ((k, v) for k, v in subs.items() if "*" in k or "?" in k)
         compiled = next((v for k, v in patterns if fnmatchcase(text, k)), None)
+    if isinstance(compiled, str):
+        compiled = subs[compiled]
     if compiled is None:
         return None
     key = (id(compiled), id(node))

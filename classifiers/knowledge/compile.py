@@ -130,7 +130,8 @@ class _Compiler:
         for spelled, node in value.items():
             names = [n.strip() for n in spelled.split("|")]
             compiled = self.node(node, (*path, spelled), names[0])
-            out.update(dict.fromkeys(names, compiled))
+            out[names[0]] = compiled
+            out.update(dict.fromkeys(names[1:], names[0]))  # the other names say where it is
         return out
 
     def options(self, value: Any, path: Path) -> list[Json]:

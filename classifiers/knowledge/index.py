@@ -15,13 +15,14 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
+from classifiers.clock import loading
 from classifiers.knowledge.build import build
 from classifiers.knowledge.compile import compile_file
 from classifiers.knowledge.model import Json, Node
 from classifiers.strict_yaml import Problem, StrictYamlError
 
 COMMANDS = Path(__file__).parent.parent / "commands"
-FORMAT = "3"
+FORMAT = "4"
 
 
 @dataclass(slots=True)
@@ -33,7 +34,8 @@ class Knowledge:
 
     def lookup(self, program: str) -> Node | None:
         if program not in self.built:
-            self.built[program] = self._build(program)
+            with loading():
+                self.built[program] = self._build(program)
         return self.built[program]
 
     def _build(self, program: str) -> Node | None:

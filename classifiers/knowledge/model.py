@@ -94,7 +94,7 @@ class Node:
     slots: tuple[Slot, ...] = ()
     effects: tuple[Template, ...] = ()
     no_operands: tuple[Template, ...] | None = None
-    subcommands: Json | None = None  # word or glob → compiled node
+    subcommands: Json | None = None  # word or glob → compiled node, or the word that has it
     style: str = "gnu"
     posix: bool = False
     strict: str = (

@@ -5,6 +5,7 @@ The tree-sitter grammar does not read every script; what it cannot read is opaqu
 
 from __future__ import annotations
 
+from classifiers.clock import loading
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, Domain, OpaqueReason, Surface, Verb
 from classifiers.gather import Gather
@@ -20,13 +21,14 @@ def classify_powershell(
     text: str, context: Context = NOWHERE, path: str = "arguments.command", depth: int = 0
 ) -> Action:
     """Never raises. ``depth``: how many payloads deep the text is."""
-    from classifiers.code.interpret import Interpreter  # noqa: PLC0415 - the program reader knows PowerShell's readers
-    from classifiers.code.library import library  # noqa: PLC0415 - the same
-    from classifiers.powershell.front import read  # noqa: PLC0415 - the same
+    with loading():
+        from classifiers.code.interpret import Interpreter  # noqa: PLC0415 - the program reader knows our readers
+        from classifiers.code.library import library  # noqa: PLC0415 - the same
+        from classifiers.powershell.front import read  # noqa: PLC0415 - the same
 
+        known = library("powershell")
+        warm()
     out = Gather(Surface.POWERSHELL, at=path, parsers=["tree-sitter-powershell"])
-    known = library("powershell")
-    warm()
     out.start_clock(context.max_ms)
     if depth > MAX_DEPTH:
         out.hide(OpaqueReason.DEPTH_CAP, (0, len(text)), "nested too deep")

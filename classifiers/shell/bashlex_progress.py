@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from classifiers.clock import loading
+
 Step = Callable[[Any, str, int], tuple[Any, int]]
 
 
@@ -25,6 +27,7 @@ def progressing(expand: Step) -> Step:
 
 
 @cache
+@loading()
 def _reader() -> Callable[[str], list[Any]]:
     import bashlex  # noqa: PLC0415 - only the second reading pays for it
     import bashlex.subst  # noqa: PLC0415 - as above

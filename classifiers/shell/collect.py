@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
+from classifiers.clock import spent
 from classifiers.effects import (
     Action,
     Effect,
@@ -31,13 +31,13 @@ class Collector:
         self.opaque: list[Opaque] = []
         self.notes: dict[str, None] = {}
         self.index: dict[Effect, int] = {}
-        self.deadline = time.thread_time() + max_ms / 1000  # our own work, not the wait for a processor
+        self.deadline = spent() + max_ms / 1000  # our own work, not the wait for a processor
         self.steps = 0
 
     def tick(self) -> None:
         """Called once per command. Raises OutOfTimeError when the budget is spent."""
         self.steps += 1
-        if time.thread_time() > self.deadline:
+        if spent() > self.deadline:
             raise OutOfTimeError
 
     def add(self, effect: Effect) -> int:

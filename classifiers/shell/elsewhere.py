@@ -7,7 +7,6 @@ surface, or with unknown parts, one effect and the reason nothing more can be sa
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,6 @@ from classifiers.surface import CallParts, surface_named
 
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
-
-_WARM: set[str] = set()
 
 
 def request(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Stream:
@@ -107,16 +104,11 @@ def read_as(ev: Evaluator, kind: str, text: str, state: State, scope: Scope) -> 
 
 
 def _ask(ev: Evaluator, parts: CallParts, state: State) -> Action | None:
-    """Another surface's reading, or None. Loading it the first time is not the command's time."""
-    started = time.thread_time()
+    """Another surface's reading, or None."""
     surface = surface_named(parts.surface)
     context = state.context  # a folder that is not known must not leak its mark into another surface's targets
     context = context if context.cwd is None or ev.known(context.cwd) else replace(context, cwd=None)
-    action = None if surface is None else surface.classify(parts, context)
-    if parts.surface not in _WARM:
-        _WARM.add(parts.surface)
-        ev.out.deadline += time.thread_time() - started
-    return action
+    return None if surface is None else surface.classify(parts, context)
 
 
 def _absorb(ev: Evaluator, action: Action, place: tuple[int, int], scope: Scope, code: str | None) -> Stream:

@@ -6,6 +6,7 @@ import logging
 import re
 from typing import Any
 
+from classifiers.clock import loading
 from classifiers.effects import Certainty, OpaqueReason
 from classifiers.gather import Gather
 from classifiers.sql.phrases import read_phrase
@@ -58,6 +59,7 @@ def parser() -> Any:
     return sqlglot
 
 
+@loading()
 def warm(grammars: tuple[str | None, ...]) -> None:
     """Load the grammars before the clock starts: each is a module of its own, imported once."""
     for grammar in grammars:

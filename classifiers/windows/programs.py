@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from classifiers.clock import loading
 from classifiers.context import NOWHERE, Context
 from classifiers.datafile import tables
 from classifiers.effects import Action, Condition, Domain, OpaqueReason, Verb
@@ -51,6 +52,7 @@ def _is_script(word: str) -> bool:
     return re.search(r"[\\/].*\.(bat|cmd)[\"']?$", word.lower()) is not None
 
 
+@loading()
 def warm() -> None:
     """Load the tables, the shell's too, before a first command's clock starts."""
     _programs()
