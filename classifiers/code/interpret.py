@@ -410,7 +410,7 @@ def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value
     others = [a for a in args if a is not handed]
     head, _dot, how = func.ref.rpartition(".")
     if how == "then" and head and not others:  # import("x").then(m => …)
-        return [[Value(ref=head, raw=func.raw)]]
+        return [[Value(ref=head, raw=func.raw, taint=taints(func))]]
     listed = named.get("args")
     if listed is not None:
         return [listed.data if isinstance(listed.data, list) else [UNKNOWN]]
