@@ -8,9 +8,8 @@ In: a folder (``<state>/ca``) and the allow-listed hosts. Out: ``ca.pem``, ``ca.
 from __future__ import annotations
 
 import datetime as dt
-import ipaddress
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -19,15 +18,13 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from proxy.ca.hosts import Listed, is_address
+from proxy.ca.hosts import Listed
+from proxy.ca.profile import permitted, self_signed
 from proxy.folders import private_directory, private_folder
 
 CERTIFICATE, KEY, RETIRED = "ca.pem", "ca.key", "retired"
 MAX_DAYS = 90
-BACKDATED = dt.timedelta(hours=1)  # a client's clock may be behind ours
-_EVERYWHERE = ("0.0.0.0/0", "::/0")
 
 
 class CaError(Exception):
@@ -84,7 +81,7 @@ class Authority:
     def listed(self) -> Listed:
         """The hosts it may sign for. A constrained name reaches its subdomains too: that is how X.509 says it."""
         found = self.certificate.extensions.get_extension_for_class(x509.NameConstraints).value
-        return Listed(_entries(found.permitted_subtrees or ()))
+        return Listed(permitted(found.permitted_subtrees or ()))
 
     def valid(self, now: dt.datetime | None = None) -> bool:
         now = now or dt.datetime.now(dt.UTC)
@@ -184,66 +181,7 @@ def issue(hosts: Iterable[str], days: int = MAX_DAYS) -> Authority:
         raise CaError(str(error), 2) from None
     if not entries:
         raise CaError("no host is listed for interception: an authority for nothing is not made", 2)
-    key = ec.generate_private_key(ec.SECP256R1())
-    mark = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    # each has a name of its own: clients that look issuers up by name never try the wrong one
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"onlooker local CA {mark.digest.hex()[:8]}")])
-    begin = dt.datetime.now(dt.UTC) - BACKDATED
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(begin)
-        .not_valid_after(begin + dt.timedelta(days=days))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_constraints(entries), critical=True)
-        .add_extension(key_usage(certificates=True), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(mark, critical=False)
-    )
-    return Authority(builder.sign(key, hashes.SHA256()), key)
-
-
-def key_usage(*, certificates: bool) -> x509.KeyUsage:
-    """What a key signs: certificates, or else handshakes. RFC 5280 4.2.1.3."""
-    return x509.KeyUsage(
-        digital_signature=not certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=certificates,
-        crl_sign=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _constraints(entries: Sequence[str]) -> x509.NameConstraints:
-    """Only these. A kind of name without a permitted one would be free, so it is excluded as a whole."""
-    names: list[x509.GeneralName] = [x509.DNSName(e.removeprefix("*.")) for e in entries if not is_address(e)]
-    addresses: list[x509.GeneralName] = [x509.IPAddress(ipaddress.ip_network(e)) for e in entries if is_address(e)]
-    excluded: list[x509.GeneralName] = []
-    if not addresses:
-        excluded += [x509.IPAddress(ipaddress.ip_network(n)) for n in _EVERYWHERE]
-    if not names:
-        excluded.append(x509.DNSName(""))
-    return x509.NameConstraints([*names, *addresses], excluded or None)
-
-
-def _entries(subtrees: Iterable[x509.GeneralName]) -> list[str]:
-    out: list[str] = []
-    for name in subtrees:
-        if isinstance(name, x509.DNSName):
-            out.append(name.value)
-            out += [f"*.{name.value}"] if "." in name.value else []
-        elif isinstance(name, x509.IPAddress) and not isinstance(
-            name.value, ipaddress.IPv4Address | ipaddress.IPv6Address
-        ):
-            out.append(str(name.value.network_address))
-    return out
+    return Authority(*self_signed(entries, days))
 
 
 def pem(certificate: x509.Certificate) -> bytes:

@@ -19,8 +19,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from proxy.ca.authority import BACKDATED, Authority, key_usage, pem
+from proxy.ca.authority import Authority, pem
 from proxy.ca.hosts import is_address
+from proxy.ca.profile import BACKDATED, key_usage
 
 LEAF_LIFE = dt.timedelta(days=7)
 RENEW_S = 86400.0  # a context is used for this long, then minted anew: clients never see the end of its week
