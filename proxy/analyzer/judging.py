@@ -18,18 +18,14 @@ from policies import objectives as objective_files
 from policies.assess import assess
 from policies.bind import Facts
 from policies.declaration import Why
-from policies.evaluate import Compiled
-from policies.inline import failing
-from policies.model import Leaf
 from policies.objective import Objective
-from policies.objectives import Objectives
-from policies.policy_set import Loaded, PolicySet, bundle_of
 from policies.state import SessionState
 from policies.verdict import PolicyResult, Subject, Verdict
 from proxy.analyzer.declared import Declared, attested
-from proxy.analyzer.fields import LATE_FIELDS
 from proxy.analyzer.in_force import InForce, stamp
+from proxy.analyzer.in_force_records import binding, broken_records, loaded_record, reload_failed, shown
 from proxy.analyzer.judge import Judged
+from proxy.analyzer.result_rules import about_results
 from proxy.settings import Config
 from proxy.trust import trust_of
 
@@ -48,12 +44,12 @@ class FileJudge:
         self._in_force = InForce(config.policies, trust, now(), Path(config.state) / "cache" / "policies")
         self.policies = self._in_force.policies
         self.objectives = objective_files.load(p for p in self._objective_paths if p.exists() or p != own)
-        self._results = _about_results(self.policies)
+        self._results = about_results(self.policies)
         self._state, self._result_state = SessionState(), SessionState()
         self._declared = Declared()
         self._used: OrderedDict[str, tuple[str, set[str]]] = OrderedDict()
         self._objective_stamp = stamp(self._objective_paths)
-        self._due = [self._loaded_record(), *self._broken_records()]
+        self._due = [loaded_record(self.policies, self.objectives), *broken_records(self.policies, self.objectives)]
         self._wrong = wrong
         if wrong:
             self._due.append(record.policy_reload_failed(file=config.file or "", errors=wrong, active_hash=None))
@@ -74,7 +70,7 @@ class FileJudge:
         if objective is not None:
             lines = {t.at for t in made.verdict.trail if t.verdict is Verdict.CONSISTENT and t.at}
             self._note_used(str(subject.fields.get("session.id")), objective.id, lines)
-        return Judged(made.results, made.verdict, _binding(made), said)
+        return Judged(made.results, made.verdict, binding(made), said)
 
     def judge_result(self, subject: Subject, facts: Facts) -> Sequence[PolicyResult]:  # noqa: ARG002 - the seam
         """Only rules over ``result.*`` look at an outcome; the others have looked at the action."""
@@ -87,9 +83,9 @@ class FileJudge:
         refused, changed = self._in_force.poll(self._now())
         if refused or changed:
             self.policies = self._in_force.policies
-            self._results = _about_results(self.policies)
-        due += [_reload_failed(r.loaded, r.active) for r in refused]
-        due += [self._loaded_record()] if changed else []
+            self._results = about_results(self.policies)
+        due += [reload_failed(r.loaded, r.active) for r in refused]
+        due += [loaded_record(self.policies, self.objectives)] if changed else []
         if (seen := stamp(self._objective_paths)) != self._objective_stamp:
             self._objective_stamp = seen
             due += self._objectives_again()
@@ -137,7 +133,7 @@ class FileJudge:
         degraded += [f"objective {name}: not_loaded" for name in self.objectives.broken]
         return {
             "policies": policies,
-            "objectives": [_shown(self.objectives, name) for name in self.objectives.by_id],
+            "objectives": shown(self.objectives),
             "broken_objectives": dict(self.objectives.broken),
             "evictions": self._state.evictions,
             "rules": [r.rule.id for p in self.policies.policies if p.compiled for r in p.compiled.rules],
@@ -166,33 +162,7 @@ class FileJudge:
         new = objective_files.load(p for p in self._objective_paths if p.exists())
         kept = {n: o for n, o in self.objectives.by_id.items() if n in new.broken}  # the last good stays
         self.objectives = replace(new, by_id={**new.by_id, **kept}, admin=self.objectives.admin)
-        return [self._loaded_record(), *self._broken_records()]
-
-    def _loaded_record(self) -> dict[str, Any]:
-        described = [
-            {
-                "id": p.id,
-                "version": p.compiled.policy.version if p.compiled else None,
-                "hash": p.hash,
-                "state": p.state,
-                "error": p.error,
-                "files": [str(f) for f in p.files],
-                "bundle": bundle_of(p),
-                "rules": len(p.compiled.rules) if p.compiled else 0,
-                "tests_failed": [str(f) for f in failing(p.compiled)] if p.compiled and _is_own(p) else [],
-            }
-            for p in self.policies.policies
-        ]
-        objectives = [_shown(self.objectives, name) for name in self.objectives.by_id]
-        return record.policy_loaded(policies=described, objectives=objectives)
-
-    def _broken_records(self) -> list[dict[str, Any]]:
-        lines = [_reload_failed(p, None) for p in self.policies.policies if p.compiled is None]
-        lines += [
-            record.policy_reload_failed(file=name, errors=[error], active_hash=None)
-            for name, error in self.objectives.broken.items()
-        ]
-        return lines
+        return [loaded_record(self.policies, self.objectives), *broken_records(self.policies, self.objectives)]
 
     def _note_used(self, session: str, objective: str, lines: set[str]) -> None:
         _, used = self._used.setdefault(session, (objective, set()))
@@ -211,60 +181,3 @@ def _hash(objective: Objective | None) -> str | None:
 
 def load_judge(config: Config) -> FileJudge:
     return FileJudge(config)
-
-
-def _is_own(loaded: Loaded) -> bool:
-    """The shipped library's tests run in our own suite, not at every start."""
-    return not loaded.source.startswith("onlooker:")
-
-
-def _reload_failed(loaded: Loaded, active: str | None) -> dict[str, Any]:
-    errors = [str(d) for d in loaded.found if d.level == "error"] or [str(loaded.error)]
-    return record.policy_reload_failed(file=loaded.source, errors=errors, active_hash=active)
-
-
-def _shown(objectives: Objectives, name: str) -> dict[str, Any]:
-    objective = objectives.by_id[name]
-    return {
-        "id": objective.id,
-        "hash": objective.hash,
-        "statement": objective.statement,
-        "file": objective.name,
-        "bind": [list(b) for b in objective.bind] + [[k, v] for (k, v), o in objectives.admin.items() if o == name],
-    }
-
-
-def _binding(made: Any) -> dict[str, Any] | None:
-    bound = made.binding
-    if bound.id is None:
-        return None
-    objective = bound.objective
-    return {
-        "id": bound.id,
-        "hash": objective.hash if objective else None,
-        "statement": objective.statement if objective else None,
-        "trust": bound.trust,
-        "bound_by": bound.bound_by,
-        "reason": str(bound.reason) if bound.reason else None,
-        "declared": bound.declared.id if bound.declared else None,
-        "hits": [{"source": h.source, "objective": h.objective, "trust": h.trust} for h in bound.hits],
-    }
-
-
-def _about_results(policies: PolicySet) -> PolicySet:
-    """The same policies reduced to the rules that name a field a result may tell: ``result.*`` and LATE_FIELDS."""
-    out = []
-    for loaded in policies.policies:
-        if loaded.compiled is None:
-            continue
-        policy = loaded.compiled.policy
-        rules = tuple(r for r in policy.rules if r.match is not None and _names_result(r.match))
-        if rules:
-            out.append(replace(loaded, compiled=Compiled(replace(policy, rules=rules))))
-    return PolicySet(tuple(out))
-
-
-def _names_result(condition: Any) -> bool:
-    if isinstance(condition, Leaf):
-        return condition.field.startswith("result.") or condition.field in LATE_FIELDS
-    return any(_names_result(c) for c in getattr(condition, "conditions", ()))
