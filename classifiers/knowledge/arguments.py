@@ -37,6 +37,7 @@ class Parsed:
     nodes: list[Node] = field(default_factory=list)
     dashed: int = -1  # operands before ``--``
     filled: set[str] = field(default_factory=set)  # operand roles that got a word
+    cut: Word | None = None  # an option whose value is missing: the text ends before it
 
     def given(self, *spellings: str) -> bool:
         """Whether any of these holds: an option, ``--``, an operand role, ``operands``, ``no_operands``."""
@@ -129,7 +130,21 @@ def _abbreviated(node: Node, name: str) -> Option | None:
     if len(name) < 3 or node.strict or node.unknown_options == "value":
         return None  # not every option is listed: the shorter name may be another (``--direct``, ``--directory``)
     found = {node.options[s].name: node.options[s] for s in node.long_names if s.startswith(name)}
-    return next(iter(found.values())) if len(found) == 1 else None
+    option = next(iter(found.values())) if len(found) == 1 else None
+    return None if option and option.values > 0 and whole_names(node) else option
+
+
+# Families of programs whose libraries (cobra, clap, commander, picocli) take whole names only: there a shorter name is
+# an option nobody listed, and the word after it need not be its value.
+_WHOLE_NAMES = frozenset(
+    {"agents", "azure", "build", "builds", "containers", "data_tools", "github", "google", "hosting", "iac",
+     "packages_extra"}
+)  # fmt: skip
+
+
+def whole_names(node: Node) -> bool:
+    """Whether the program takes no abbreviations of its long options."""
+    return node.file.partition("/")[0] in _WHOLE_NAMES
 
 
 def _single(parsed: Parsed, word: Word, queue: _Queue) -> None:
@@ -179,6 +194,8 @@ def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, 
             value = queue.next()
     elif value is None and option.values > 0:
         value = queue.next()
+        if value is None:
+            parsed.cut = word
         for _ in range(option.values - 1):
             last = queue.next()
             value = last or value

@@ -88,6 +88,10 @@ def interpret(node: Node, name: Word, words: Sequence[Word], *, piped: bool = Fa
         if not reading.items and not reading.answered and reading.reads_stdin is None and operands_missing(parsed.node):
             text = f"{name.text}: what it works on is missing"
             reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, name.span, text))
+        if parsed.cut is not None:
+            reading.reads_stdin = None
+            text = f"{name.text}: the value of {parsed.cut.text} is missing"
+            reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, parsed.cut.span, text))
     return reading
 
 

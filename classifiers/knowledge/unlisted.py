@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from classifiers.effects import Verb
-from classifiers.knowledge.arguments import Hit, Parsed
+from classifiers.knowledge.arguments import Hit, Parsed, whole_names
 from classifiers.knowledge.model import Slot
 from classifiers.knowledge.words import Word
 
@@ -55,7 +55,9 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
     """The words nobody described, in the order they were given. ``told``: actions of the effects already told."""
     strict = parsed.node.strict
     for hit in parsed.hits:
-        if hit.option is None and ((strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told)):
+        if hit.option is None and (
+            (strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told) or _shortens(hit, parsed)
+        ):
             yield hit.word
     if strict == "words" and parsed.operands and not _a_value(parsed):
         first = parsed.operands[0]
@@ -66,6 +68,16 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
 
 def _tells(hit: Hit, told: Verbs) -> bool:
     return any(pattern.fullmatch(hit.spelling) and not covered & told for pattern, covered in _TELLING)
+
+
+def _shortens(hit: Hit, parsed: Parsed) -> bool:
+    """Whether it may stand for a listed option with a value, and the word after it would be that value."""
+    node = parsed.node
+    if hit.value is not None or len(hit.spelling) < 4 or not hit.spelling.startswith("--") or not whole_names(node):
+        return False
+    if not any(hit.following is w for w in parsed.operands):
+        return False
+    return any(s.startswith(hit.spelling) and node.options[s].values > 0 for s in node.long_names)
 
 
 def _hints(hit: Hit) -> bool:

@@ -300,6 +300,11 @@ def read_stdin(
     """A program that takes its payload from standard input when no operand gives one."""
     stdin = scope.stdin
     word = words[0]
+    if stdin is None and to.kind == "sql":
+        ev.out.hide(
+            OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: statements are typed in a session"
+        )
+        return
     if stdin is None and to.where:
         return  # a session on another machine, which is told already
     if stdin is None or (plan is not None and plan.network is not None) or stdin.network:

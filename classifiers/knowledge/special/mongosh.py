@@ -87,6 +87,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
         reading.reads_stdin = None
         fields: Json = {"destructive": None, "reversibility": "unknown"}
         reading.items.append(Told(Verb.EXECUTE, Domain.DATABASE, target, fields, name.span, None))
+        reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, name.span, "mongosh: a session or a script"))
 
 
 _TABLE = ((Verb.DELETE, _DELETES), (Verb.MODIFY, _CHANGES), (Verb.CREATE, _CREATES), (Verb.GRANT, _GRANTS))

@@ -23,10 +23,10 @@ def test_a_programs_version_option_is_not_its_subcommands(line):
     assert read(VERSIONED, line) == ["receive vcs:None"]
 
 
-def read(body, line):
-    compiled = compile_file(HEAD + body, "x.yaml")
+def read(body, line, file="x.yaml"):
+    compiled = compile_file(HEAD + body, file)
     name, *rest = line.split()
-    reading = interpret(build(compiled[name], "x.yaml"), Word(name), [Word(w) for w in rest])
+    reading = interpret(build(compiled[name], file), Word(name), [Word(w) for w in rest])
     return [said(i) for i in reading.items]
 
 
@@ -129,7 +129,11 @@ STRICT = """  "s":
     options: {"-o": {value: true, effects: ["create filesystem:{}"]}, "-l": {}}
     operands: [{role: file, at: first, by_value: {"show": {effects: []}}, effects: ["read filesystem:{}"]}, {role: more}]
   "loose":
+    options: {"-n|--number": {value: true}}
     operands: ["read filesystem:{}"]
+  "many":
+    strict: words
+    subcommands: {"get": {operands: ["read filesystem:{}"]}}
 """
 
 
@@ -147,8 +151,20 @@ STRICT = """  "s":
         ("s -z a.txt", ["read filesystem:a.txt", "hidden s -z"]),
         ("loose remove -z --wide a.txt", ["read filesystem:remove", "read filesystem:a.txt"]),
         ("loose --delete a.txt", ["read filesystem:a.txt", "hidden loose --delete"]),
+        ("loose a.txt -n", ["read filesystem:a.txt", "hidden loose: the value of -n is missing"]),
+        ("many get -z a.txt", ["read filesystem:a.txt", "hidden many get -z"]),
         ("loose --exec=x a.txt", ["read filesystem:a.txt", "hidden loose --exec=x"]),
     ],
 )
 def test_an_undescribed_option_or_order_is_unread(line, expected):
     assert read(STRICT, line) == expected
+
+
+def test_a_shortened_name_takes_no_value_where_whole_names_are_the_rule():
+    body = '  "s": {options: {"--format": {value: true}}, operands: ["read filesystem:{}"]}\n'
+    assert read(body, "s --form a b") == ["read filesystem:b"]
+    assert read(body, "s --form a b", "iac/x.yaml") == [
+        "read filesystem:a",
+        "read filesystem:b",
+        "hidden s --form",
+    ]
