@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ntpath
+import posixpath
 import re
 from dataclasses import replace
 
@@ -63,7 +64,7 @@ class Batch:
         target = effect.target
         if effect.domain is not Domain.FILESYSTEM or not target or _ROOTED.match(target) or effect.where != "local":
             return effect
-        whole = ntpath.normpath(ntpath.join(folder, target))
+        whole = _join(folder, target)
         return placed(replace(effect, target=whole, path_scope=PathScope.OUTSIDE))
 
     def expand(self, text: str) -> str:
@@ -120,9 +121,9 @@ class Batch:
         if name.lower() == "popd":
             self.folders = self.folders[:-1] or [None]
         elif given:
+            here = self.folders[-1] or self.context.cwd
             self.context = replace(self.context, cwd=None)
-            here = self.folders[-1]
-            there = given[0] if _ABSOLUTE.match(given[0]) else here and ntpath.normpath(ntpath.join(here, given[0]))
+            there = given[0] if _ABSOLUTE.match(given[0]) else here and _join(here, given[0])
             self.folders = [*self.folders, there] if name.lower() == "pushd" else [*self.folders[:-1], there]
 
     def _program(self, text: str, command: Command) -> None:
@@ -164,3 +165,10 @@ class Batch:
             tags = (Tag.OVERWRITE,) if over else ()
             effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy, tags=tags)
         self.out.put(placed(located(effect, self.context)), (command.start, command.end))
+
+
+def _join(folder: str, path: str) -> str:
+    """A relative path below a folder of either system."""
+    if folder.startswith("/"):
+        return posixpath.normpath(posixpath.join(folder, path.replace("\\", "/")))
+    return ntpath.normpath(ntpath.join(folder, path))

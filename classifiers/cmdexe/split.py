@@ -32,6 +32,7 @@ class Command:
 
 _CONDITIONS = {"&&": Condition.ON_SUCCESS, "||": Condition.ON_FAILURE}
 _REDIRECT = re.compile(r"(?:(?<=\s)|^|(?<=[^\d\s]))(\d?)(>>|>|<)\s*(&\s*\d|\"[^\"]*\"|[^\s&|<>()\"]+(?:\"[^\"]*\")?)")
+_REMARK = re.compile(r"\s*@?rem\s+[^\s&|<>]+\s", re.IGNORECASE)  # cmd.exe reads one word of it, then skips the line
 _LABEL = re.compile(r"^\s*(:|rem\b|@?rem\b)", re.IGNORECASE)
 
 
@@ -61,6 +62,10 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
         if char == '"':
             quoted = not quoted
         opens = char == "(" and not quoted and _opens_group(out)
+        if char in "&|" and _REMARK.match("".join(out[:80])):  # the rest of the line is the remark's
+            out.append(char)
+            i += 1
+            continue
         closes = char == ")" and not quoted and depth > 0 and not _in_set(out)
         if opens or closes or char == "\n" or (char in "&|" and not quoted and not _is_handle(text, i)):
             yield start, i, "".join(out)

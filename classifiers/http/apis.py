@@ -67,7 +67,18 @@ def _body_matches(rule: _Rule, body: Any, query: str) -> bool:
 
 def _group(groups: Mapping[str, str | None], key: str) -> Given | None:
     value = groups.get(key)
+    if key == "kind" and value is not None:
+        value = _singular(value)
     return None if not value else Given(value.replace("%2F", "/"), value)
+
+
+def _singular(resource: str) -> str:
+    """A path's ``deployments`` is the kind ``deployment``, as commands and targets spell it."""
+    if resource.endswith("ies"):
+        return resource[:-3] + "y"
+    if resource.endswith(("sses", "xes", "ches")):
+        return resource[:-2]
+    return resource if resource == "endpoints" or not resource.endswith("s") else resource[:-1]
 
 
 @cache

@@ -22,7 +22,8 @@ _STATEMENT = re.compile(
     r"(?:select\b.+|with\s+(?:recursive\s+)?\w+.*\bas\b.*|insert\s+(?:ignore\s+|or\s+\w+\s+|overwrite\s+)?(?:into|table)\b"
     r"|update\s+\S+\s+(?:\w+\s+)?set\b|delete\s+from\b|merge\s+into\b|replace\s+into\b"
     r"|(?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:\w+\s+)?(?:table|view|index|database|schema|user|role|function|procedure"
-    r"|trigger|extension|sequence|type|materialized|login|server|policy|event)\b|truncate\s+(?:table\s+)?[\w.\"`]+\s*;?\s*\Z|grant\s+.+\s+to\s"
+    r"|trigger|extension|sequence|type|materialized|login|server|policy|event)\b|truncate\s+(?:table\s+)?[\w.\"`]+(?:\s*,\s*[\w.\"`]+)*(?:\s+(?:(?:restart|continue)\s+identity|cascade|restrict))*\s*;?\s*\Z"
+    r"|refresh\s+materialized\s+view\b|grant\s+.+\s+to\s"
     r"|revoke\s+.+\s+from\s|explain\s+\w+|describe\s+\w+|show\s+\w+|pragma\s+\w+|copy\s+.+\s(?:to|from)\s|call\s+\w+\s*\("
     r"|exec(?:ute)?\s+\w+|begin\s*;|vacuum\b|attach\s+database|load\s+data\b|set\s+\w+\s*=|use\s+\w+\s*;?\s*\Z)",
     re.IGNORECASE | re.DOTALL,

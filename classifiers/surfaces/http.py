@@ -1,20 +1,25 @@
 """The http surface: role ``url`` (below ``base``) with ``method``, ``headers`` and ``body``.
 
-``urls_in`` is text that holds URLs to fetch.
+``urls_in`` is text that holds URLs to fetch, ``save`` the file an answer is kept in. A ``url`` that is a JSON object
+holds ``url`` and ``data`` itself (LangChain's requests tools).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from classifiers.context import Context
-from classifiers.effects import Action, Surface
+from classifiers.effects import Action, Domain, Effect, Surface, Tag, Verb
 from classifiers.gather import Gather
 from classifiers.http import classify_http
+from classifiers.paths import located
 from classifiers.surface import CallParts
 
 _OVERRIDES = ("x-http-method-override", "x-http-method", "x-method-override")  # the server obeys these, not the method
+_PACKED = 100_000  # characters of a request that is one JSON object
 _URL = re.compile(r"https?://[^\s<>\"'`\])]+")
 
 
@@ -24,6 +29,8 @@ class HttpSurface:
     def classify(self, call_parts: CallParts, context: Context) -> Action | None:
         values = call_parts.values
         url, text = values.get("url"), values.get("urls_in")
+        if isinstance(url, str) and url.lstrip().startswith("{"):
+            return self._packed(call_parts, url, context)
         if isinstance(url, str) and url:
             body, headers = values.get("body"), _headers(values.get("headers"))
             method = values.get("method")
@@ -31,7 +38,8 @@ class HttpSurface:
             verb = next((headers[name] for name in _OVERRIDES if headers.get(name)), verb)
             if "x-amz-target" in headers:
                 body = f"Action={headers['x-amz-target'].rpartition('.')[2]}&{body}"
-            return classify_http(verb, _joined(values.get("base"), url), body, context, call_parts.path_of("url"))
+            action = classify_http(verb, _joined(values.get("base"), url), body, context, call_parts.path_of("url"))
+            return _saved(action, call_parts, context)
         if isinstance(text, str):
             out = Gather(Surface.HTTP)
             for found in list(_URL.finditer(text))[:50]:
@@ -40,6 +48,29 @@ class HttpSurface:
                 out.absorb(action, span=found.span())
             return out.action() if out.effects else None
         return None
+
+    def _packed(self, parts: CallParts, text: str, context: Context) -> Action | None:
+        """A request written as one JSON object; None when it is none."""
+        try:
+            given = json.loads(text[:_PACKED])
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(given.get("url"), str) or given["url"].lstrip().startswith("{"):
+            return None
+        values = {**parts.values, "url": given["url"], "body": given.get("data")}
+        return self.classify(replace(parts, values=values), context)
+
+
+def _saved(action: Action, parts: CallParts, context: Context) -> Action:
+    """The action, and the file its answer is written to."""
+    path = parts.values.get("save")
+    if not isinstance(path, str) or not path:
+        return action
+    out = Gather(Surface.HTTP, at=parts.path_of("save"))
+    out.absorb(action)
+    kept = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=None, tags=(Tag.OVERWRITE,))
+    out.put(located(kept, context), (0, len(path)))
+    return out.action()
 
 
 def _headers(given: object) -> dict[str, str]:

@@ -24,6 +24,7 @@ _REQUEST = {
     "headers": "headers|options.headers|request.headers",
 }
 _PATH = "path|file_path|absolute_path|filename|file|target_file|relative_path"
+_SAVED = "output_path|save_path|save_to|destination|dest_path|output_file|local_path|download_path|target_path"
 _CWD = "cwd|workdir|working_directory|dir_path|directory"
 _LANGUAGES = re.compile(
     r"python|py|javascript|js|typescript|ts|node|ruby|perl|php|bash|sh|shell|powershell|sql", re.IGNORECASE
@@ -54,6 +55,10 @@ _SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
             "roles": {"patch": "patch|diff|patch_text", "path": _PATH},
         },
     ),
+    "download": (
+        "arguments url and a file to save it in",
+        {"surface": "http", "roles": {**_REQUEST, "url": _URL, "save": f"{_SAVED}|{_PATH}"}},
+    ),
     "url": (
         "argument url",
         {"surface": "http", "roles": {**_REQUEST, "url": _URL}},
@@ -82,7 +87,7 @@ def guess(tool: str, arguments: Any) -> tuple[Entry, str] | None:
         return None
     for name, (reason, _raw) in _SHAPES.items():
         if _TESTS[name](arguments, tool):
-            return _entry(name, _language_in(tool) if name == "code" else ""), reason
+            return _named_entry(name, tool), reason
     return None
 
 
@@ -97,15 +102,34 @@ def _text_guess(text: str) -> tuple[Entry, str] | None:
     return None
 
 
+def _named_entry(name: str, tool: str) -> Entry:
+    """The shape's entry, with what the tool's name adds: a language, a shell."""
+    if name == "code":
+        return _entry(name, language=_language_in(tool))
+    return _entry(name, surface=_shell_in(tool)) if name in {"command", "script"} else _entry(name)
+
+
 @cache
-def _entry(name: str, language: str = "") -> Entry:
-    return read_entry({**_SHAPES[name][1], **({"fixed": {"language": language}} if language else {})}, "")
+def _entry(name: str, language: str = "", surface: str = "") -> Entry:
+    told = {"fixed": {"language": language}} if language else {"surface": surface} if surface else {}
+    return read_entry({**_SHAPES[name][1], **told}, "")
 
 
 def _language_in(tool: str) -> str:
     """``run_javascript``: the tool's name says the language; an argument that says it wins."""
-    words = re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).lower())
-    return next((w for w in words if _LANGUAGES.fullmatch(w)), "")
+    return next((w for w in _words(tool) if _LANGUAGES.fullmatch(w)), "")
+
+
+def _shell_in(tool: str) -> str:
+    """``run_powershell``, ``cmd.exe``: the tool's name says the shell. ``run_cmd`` says nothing: cmd is any command."""
+    words = _words(tool)
+    if "powershell" in words or "pwsh" in words:
+        return "powershell"
+    return "cmd" if words == ["cmd"] or {"cmd", "exe"} <= set(words) or {"windows", "cmd"} <= set(words) else ""
+
+
+def _words(tool: str) -> list[str]:
+    return [w for w in re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).lower()) if w]
 
 
 def _text(arguments: Any, names: str) -> str | None:
@@ -130,13 +154,21 @@ def _is_code(arguments: Any, tool: str) -> bool:
     return code is not None and (named or len(code.split()) > 1 or "(" in code or _LANGUAGES.search(tool) is not None)
 
 
-def _is_sql(arguments: Any, _tool: str) -> bool:
+def _is_sql(arguments: Any, tool: str) -> bool:
     named, other = _text(arguments, "sql|sql_query"), _text(arguments, "statement|query")
+    if other is not None and "sql" in _words(tool):  # the tool's own name says what its query is
+        return starts_like_sql(other)
     return (named is not None and starts_like_sql(named)) or (other is not None and looks_like_sql(other))
 
 
 def _is_url(arguments: Any, _tool: str) -> bool:
     return _is_address(_text(arguments, _URL))
+
+
+def _is_download(arguments: Any, tool: str) -> bool:
+    """A file is named for it; a plain ``path`` is one only where the tool's name says that it downloads."""
+    names = f"{_SAVED}|{_PATH}" if {"download", "save"} & set(_words(tool)) else _SAVED
+    return _is_url(arguments, tool) and _text(arguments, names) is not None
 
 
 def _is_base(arguments: Any, _tool: str) -> bool:
@@ -162,6 +194,7 @@ _TESTS: dict[str, Callable[[Any, str], bool]] = {
     "script": lambda arguments, _tool: _is_command(arguments, "script"),
     "sql": _is_sql,
     "patch": _is_patch,
+    "download": _is_download,
     "url": _is_url,
     "base": _is_base,
     "edit": lambda arguments, _tool: _has(arguments, _EDITS),

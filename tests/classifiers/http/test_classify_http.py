@@ -25,7 +25,7 @@ CASES = [
     ("DELETE", "https://storage.googleapis.com/storage/v1/b/backups/o/a", "delete cloud:gcp:*:*:storage:backups irreversible destructive"),
     ("GET", "https://compute.googleapis.com/compute/v1/projects/p/zones", "read cloud:gcp:*:*:compute:* read_only"),
     ("POST", "https://ec2.eu-west-1.amazonaws.com/?Action=TerminateInstances&InstanceId.1=i-1", "delete cloud:aws:*:*:ec2:* destructive"),
-    ("DELETE", "https://kubernetes.default.svc/api/v1/namespaces/shop/pods/web", "delete cloud:k8s:*:shop:pods/web destructive"),
+    ("DELETE", "https://kubernetes.default.svc/api/v1/namespaces/shop/pods/web", "delete cloud:k8s:*:shop:pod/web destructive"),
     ("GET", "https://kubernetes.default.svc/api/v1/namespaces/shop/secrets/db", "read secrets:k8s:*:shop:secret read_only credential_access"),
     ("POST", "https://api.stripe.com/v1/refunds", "create cloud:stripe:refunds irreversible maybe_destructive"),
     ("GET", "file:///etc/hosts", "read filesystem:/etc/hosts path_scope=system"),
