@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import struct
 import time
 from typing import TYPE_CHECKING, Any
 
-from proxy.address import shown
 from proxy.relay.chunks import BadChunkError, Chunks
 from proxy.relay.head import MAX_HEAD_BYTES, ORIGIN, request
+from proxy.relay.peer import peer_of
 from proxy.relay.refusals import REFUSALS, RefusedError, answer
+from proxy.relay.rewriting import rewritten
 from proxy.relay.routes import asked_of
 from proxy.relay.secrets import Blanker
 from proxy.relay.upstream import RESET, WRITE_BUFFER_BYTES
@@ -75,7 +75,7 @@ class Client(asyncio.Protocol):
         transport.set_write_buffer_limits(WRITE_BUFFER_BYTES)
         sock = transport.get_extra_info("socket")
         self.fd = sock.fileno()
-        self.peer = _peer(sock, transport.get_extra_info("peername"))
+        self.peer = peer_of(sock, transport.get_extra_info("peername"))
         self.connection = self.relay.arrived(self)
 
     def data_received(self, data: bytes) -> None:
@@ -142,7 +142,7 @@ class Client(asyncio.Protocol):
         except BadChunkError as error:
             self.refuse(str(error))
             return
-        sent, end = _rewritten(data, end, method, target, low, place)
+        sent, end = rewritten(data, end, method, target, low, place)
         if not keep:
             self.keep = False
         self.method, self.flags = method, flags
@@ -433,31 +433,3 @@ class Client(asyncio.Protocol):
             if not self.paused:
                 self.relay.watch.drop(self.fd)
                 self.transport.resume_reading()
-
-
-def _rewritten(data: bytes, end: int, method: bytes, target: bytes, low: bytes, place: Place) -> tuple[bytes, int]:  # noqa: PLR0917 - the hot path
-    """The request as the upstream gets it, and where its head ends: target and Host value replaced, nothing else."""
-    authority = place.route.authority
-    if not authority:
-        return data, end
-    start = len(method) + 1
-    stop = start + len(target)
-    host = low.find(b"\nhost:", stop - 1) + 6
-    if host < 6:
-        sent = data[:start] + place.target + data[stop:]
-        return sent, end + len(place.target) - len(target)
-    while low[host] in b" \t":
-        host += 1
-    host_stop = low.find(b"\r", host)
-    sent = b"".join((data[:start], place.target, data[stop:host], authority, data[host_stop:]))
-    return sent, end + len(sent) - len(data)
-
-
-def _peer(sock: Any, name: Any) -> dict[str, Any]:
-    """Who connected, as far as the socket tells without a look-up."""
-    if isinstance(name, tuple):
-        return {"addr": shown(*name[:2])}
-    if hasattr(socket, "SO_PEERCRED"):
-        pid, uid, _ = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
-        return {"addr": "unix", "pid": pid, "uid": uid}
-    return {"addr": "unix"}

@@ -172,14 +172,9 @@ class Upstream(asyncio.Protocol):
             self._bad(c, "unsolicited-response")
             return
         if self._held:
-            seen = len(self._held) - 3
-            self._held += data
-            if self._held.find(b"\r\n\r\n", max(seen, 0)) < 0:
-                if len(self._held) > MAX_HEAD_BYTES or _BARE_LF(self._held, max(seen, 0)):
-                    self._bad(c, "response-head")
+            data = self._joined(c, data)
+            if not data:
                 return
-            data = bytes(self._held)
-            self._held.clear()
         while True:
             end = data.find(b"\r\n\r\n") + 4
             if end < 4 or end > MAX_HEAD_BYTES:
@@ -202,25 +197,46 @@ class Upstream(asyncio.Protocol):
             data = data[end:]
         if not keep:
             c.keep = False
-        over = OVER if c.asked else 0
-        kind = HEAD | BODY | RESPONSE
-        rest = size - end
         if c.method == b"HEAD" or status in {204, 304}:
             length, chunked = 0, False
+        kind = self._framed(c, data, end, length, chunked=chunked)
+        if not kind:
+            return
+        self._started = True
+        self._emit(c, kind, data, end, low, secrets)
+        if kind & LAST:
+            self._ended(c)
+
+    def _joined(self, c: Client, data: bytes) -> bytes:
+        """What was held of a head, with ``data`` behind it; nothing while the head is not whole."""
+        seen = max(len(self._held) - 3, 0)
+        self._held += data
+        if self._held.find(b"\r\n\r\n", seen) < 0:
+            if len(self._held) > MAX_HEAD_BYTES or _BARE_LF(self._held, seen):
+                self._bad(c, "response-head")
+            return b""
+        whole = bytes(self._held)
+        self._held.clear()
+        return whole
+
+    def _framed(self, c: Client, data: bytes, end: int, length: int, *, chunked: bool) -> int:
+        """How the body behind a final head is framed (RFC 9112 6.3), and its first bytes: the entry's kind; 0: bad."""
+        rest = len(data) - end
+        kind = HEAD | BODY | RESPONSE
+        whole = kind | LAST | (OVER if c.asked else 0)
         if chunked:
             try:
                 self._chunks = Chunks()
                 stop = self._chunks.feed(data, end)
             except BadChunkError as error:
                 self._bad(c, str(error))
-                return
-            if stop < 0:
-                self._mode = CHUNKED
-            elif stop < size:
+                return 0
+            if stop == len(data):
+                return whole
+            if stop >= 0:
                 self._bad(c, "extra-response-bytes")
-                return
-            else:
-                kind |= LAST | over
+                return 0
+            self._mode = CHUNKED
         elif length < 0:
             self._mode = UNTIL_CLOSE
             c.keep = False
@@ -228,13 +244,10 @@ class Upstream(asyncio.Protocol):
             self._mode, self._left = LENGTH, length - rest
         elif rest > length:
             self._bad(c, "extra-response-bytes")
-            return
+            return 0
         else:
-            kind |= LAST | over
-        self._started = True
-        self._emit(c, kind, data, end, low, secrets)
-        if kind & LAST:
-            self._ended(c)
+            return whole
+        return kind
 
     def _emit(self, c: Client, kind: int, data: bytes, end: int, low: bytes, secrets: list[bytes]) -> None:  # noqa: PLR0917 - the hot path
         """A head, with the body bytes behind it, to the spool and to the client."""
