@@ -48,6 +48,8 @@ class Knowledge:
         base = compiled.get("same_as")
         if base is not None and base in self.blobs and base != program:
             other = json.loads(self.blobs[base][1])
+            if "alias" in other:
+                other = json.loads(self.blobs[other["alias"]][1])
             compiled = {**other, **{k: v for k, v in compiled.items() if k != "same_as"}}
         return build(compiled, found[0])
 

@@ -78,8 +78,8 @@ def host(text: str) -> str:
         try:
             parts = urlsplit(text)
             port = f":{parts.port}" if parts.port else ""
-        except ValueError:
-            return text
+        except ValueError:  # ``rsync://host:path``: no port
+            return host(text.partition("://")[2])
         return (parts.hostname or "*") + port
     text = text.rpartition("@")[2]
     if text.startswith("["):
@@ -135,6 +135,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "path": lambda t: t.removeprefix("file://"),
     "unbang": lambda t: t.lstrip("+:!").removeprefix("platform ").removeprefix("shell ").strip(),
     "after_transport": lambda t: t.partition("::")[2],
+    "dspath": lambda t: re.sub(r"^/(User|Group)s/", lambda m: m[1].lower() + ":", t),
     "comma": lambda t: t.partition(",")[0],
     "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith("file=")), t),
 }

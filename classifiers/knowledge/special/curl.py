@@ -8,8 +8,12 @@ from classifiers.effects import Domain, Verb
 from classifiers.knowledge.arguments import Hit
 from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.templates import host
 from classifiers.knowledge.words import Word
 
+# Orders of FTP (RFC 959) and of curl's SFTP that change something there; true: something is lost.
+_CHANGES: dict[str, bool | None] = {"dele": True, "rmd": True, "rm": True, "rmdir": True, "rnto": None, "rename": None}
+_CHANGES |= dict.fromkeys(("mkd", "mkdir", "site", "chmod", "chown", "chgrp", "ln", "symlink", "stor", "appe"), False)
 _HARMLESS = {"destructive": False, "reversibility": "read_only"}
 
 
@@ -24,12 +28,28 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     method = _method(parsed.hits)
     body = next((h.value for h in reversed(hits) if _is_data(h) and h.value is not None), None)
     for url in urls:
+        _orders(reading, url)
         if parsed.given("-O"):
             leaf = url.text.partition("?")[0].rstrip("/").rpartition("/")[2]
             reading.items.append(_wrote(leaf, url))
         full = url.with_text(url.text if "://" in url.text else "http://" + url.text)
         words_out = (full,) if body is None or body.text.startswith("@") else (full, body)
-        reading.items.append(Handed(Delegate("http", method), words_out, {}, url.span, ""))
+        way = "GET" if " " in method else method  # an FTP order, told above
+        reading.items.append(Handed(Delegate("http", way), words_out, {}, url.span, ""))
+
+
+def _orders(reading: Reading, url: Word) -> None:
+    """``-Q ORDER`` (and ``-X ORDER``) of an FTP or SFTP request: what removes or renames there."""
+    if not url.text.startswith(("ftp://", "ftps://", "sftp://", "scp://")):
+        return
+    quoting = {"-Q", "--quote", "--postquote", "--prequote", "-X", "--request"}
+    for hit in reading.parsed.hits:
+        if hit.spelling in quoting and hit.value is not None:
+            order = hit.value.text.lstrip("-+*").partition(" ")[0].lower()
+            if order in _CHANGES:
+                lost = _CHANGES[order]
+                fields = {"destructive": lost, "reversibility": "irreversible" if lost else "unknown"}
+                reading.items.append(Told(Verb.SEND, Domain.NETWORK, host(url.text), fields, hit.value.span))
 
 
 def _wrote(leaf: str, url: Word) -> Told:

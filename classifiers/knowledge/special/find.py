@@ -60,12 +60,15 @@ _ONE_ARGUMENT = frozenset(
 )
 _KINDS = frozenset({"-type", "-xtype", "-fstype", "-mindepth", "-printf"})  # narrow little or nothing
 _ATTRIBUTES = frozenset({"chmod", "chown", "chgrp"})
+_HELP = frozenset({"-help", "--help", "-version", "--version"})  # print and stop
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
 
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """Add the tree read, then one item per action."""
+    if words and words[0].text in _HELP:
+        return
     rest, starts = _starts(words)
     where = starts or [Word(".", name.span)]
     narrowed = any(w.text in _ONE_ARGUMENT - _KINDS for w in rest)
