@@ -29,6 +29,10 @@ _ODD = re.compile(r"[^\t\n\r -~]")
 _EXTGLOB = re.compile(r"(?<![\w$])(?:[\w./*~-]*)[!@?*+](\([^()\s;&<>$`'\"]*\))")
 # ``{name}<`` and ``3<<<``: the grammar knows neither form, so the descriptor is blanked there and kept beside.
 _NAMED = re.compile(r"(?<![^\s;|&(){}])(?:\{([A-Za-z_]\w*)\}(?=[<>])|(\d{1,9})(?=<<<))")
+# The grammar goes on with a word when the next line begins with a backslash (``ls⏎\\rm x``), and takes a ``$`` before
+# ``;`` or ``)`` for an error. Both are written as plain characters there.
+_BEGUN = re.compile(r"(?<!\\)((?:\\\\)*\n)\\(?=[\w./~-])")
+_BARE_DOLLAR = re.compile(r"(?<=[\w./~:+=%@-])\$(?=[;)])")
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 
 
@@ -56,6 +60,10 @@ class _Reader:
         self.text, self.skeleton, self.lifted, self.base = text, skeleton, lifted, base
         self.named: dict[int, str] = {}  # operator's position → its descriptor as written
         plain = _NAMED.sub(self.name_descriptor, skeleton) if "{" in skeleton or "<<<" in skeleton else skeleton
+        if "\n\\" in plain:
+            plain = _BEGUN.sub(r"\1 ", plain)
+        if "$;" in plain or "$)" in plain:
+            plain = _BARE_DOLLAR.sub("_", plain)
         self.data = _ODD.sub(".", plain).replace("<>", ">>").encode("ascii")  # the grammar does not know <>
         self.depth = 0
 
@@ -172,15 +180,17 @@ class _Reader:
                 broken.append(self.broken(child))
         if body is None:
             body = ir.Simple([], [], [], self.span(node))
-        inner: ir.Stmt = body
-        if isinstance(inner, ir.Simple):
-            inner.redirects += redirects
-            inner.words += extra
-            inner.span = self.span(node)
-        elif isinstance(inner, ir.Pipeline) and inner.items and isinstance(inner.items[-1], ir.Simple):
-            inner.items[-1].redirects += redirects
-        else:
-            inner = ir.Group([inner], redirects=redirects)
+        begin, end = self.span(node)
+
+        def redirect(last: ir.Stmt) -> ir.Stmt:
+            if not isinstance(last, ir.Simple):
+                return ir.Group([last], redirects=redirects)
+            last.redirects += redirects
+            last.words += extra
+            last.span = (begin if last is body else last.span[0], end)
+            return last
+
+        inner = _at_last(body, redirect)
         return ir.Group([inner, *broken]) if broken else inner
 
     def redirect(self, node: Node, into: list[ir.Redirect], words: list[ir.WordIR]) -> None:
@@ -587,6 +597,17 @@ _WORDS = frozenset(_PARTS) - {"subshell"}
 
 # Operators whose argument the grammar reads as a pattern's plain text, with what is expanded in it.
 _PATTERNS = frozenset({"#", "##", "%", "%%", "/", "//", "/#", "/%", "^", "^^", ",", ",,"})
+
+
+def _at_last(body: ir.Stmt, change: Callable[[ir.Stmt], ir.Stmt]) -> ir.Stmt:
+    """``body`` with its last command changed: the grammar hangs a redirection on the whole list (``a && b > f``)."""
+    if isinstance(body, ir.AndOr):
+        body.right = _at_last(body.right, change)
+    elif isinstance(body, ir.Pipeline) and body.items:
+        body.items[-1] = _at_last(body.items[-1], change)
+    else:
+        return change(body)
+    return body
 
 
 def _within_pattern(part: ir.Part, base: int) -> list[ir.Part]:

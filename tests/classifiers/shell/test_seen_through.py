@@ -49,6 +49,11 @@ WRAPPED = [
     "systemd-run --user rm -rf build",
 ]
 SPELLED = [
+    "true\n\\rm -rf build",
+    "X=1\n\\rm -rf build",
+    "true # said\n\\rm -rf build",
+    "true > log\n\\rm -rf build",
+    "echo a$; rm -rf build",
     "r''m -rf build",
     "r\\m -rf build",
     "\"rm\" -r'f' build",
@@ -153,3 +158,18 @@ SHELLS = [
 @pytest.mark.parametrize("command", SHELLS)
 def test_a_reverse_shell_is_tagged(command):
     assert any("reverse_shell" in e.tags for e in classify_shell(command).effects)
+
+
+OF_THE_LAST = {
+    "cd /srv && ls > out": "modify filesystem:/srv/out maybe_destructive overwrite condition=on_success",
+    "cd /srv && { ls; id; } > out": "modify filesystem:/srv/out maybe_destructive overwrite condition=on_success",
+    "cd /srv && for x in 1 2; do echo $x; done > out": "modify filesystem:/srv/out maybe_destructive overwrite condition=on_success",
+    "true && cat < a -n > out": "read filesystem:a",
+}
+
+
+@pytest.mark.parametrize("command", OF_THE_LAST)
+def test_a_redirection_at_the_end_of_a_list_is_of_its_last_command(command):
+    action = classify_shell(command)
+    assert action.complete
+    assert compare(action, (OF_THE_LAST[command], "...")) == []
