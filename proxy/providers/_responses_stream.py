@@ -86,9 +86,9 @@ class ResponsesAssembly:
             yield from self._done(fields(data.get("item")), ident(data.get("output_index")))
         elif kind in _ENDS:
             yield from self._finish(fields(data.get("response")), kind)
-        elif kind.endswith(".delta"):
+        elif kind.endswith(".delta") and _of_call(kind):
             self._append(data)
-        elif kind.endswith(("_arguments.done", "_input.done", "_code.done")):
+        elif kind.endswith(("_arguments.done", "_input.done", "_code.done")) and _of_call(kind):
             self._set(data)
         elif kind == "error":
             yield Facts({"error": short(data.get("error") or data) or "error"})
@@ -194,3 +194,8 @@ def _filled(item: dict[str, Any], standing: _Open | None) -> dict[str, Any]:
     if not said or item.get(key) or text(item.get("type")) in ("shell_call", "apply_patch_call"):
         return item
     return {**item, key: said}
+
+
+def _of_call(kind: str) -> bool:
+    """Whether an event's name says that it is about a call's own text: other parts of an item may grow, too."""
+    return "_call" in kind or "program" in kind

@@ -79,7 +79,9 @@ class EventStreamDecoder:
                 end = at + total
                 if end > len(buffer):
                     break
-                if total < 16 + headers or crc32(view[at : end - 4]) != _SUM(buffer, end - 4)[0]:
+                if total < 16 + headers or crc32(view[at : at + 8]) != _SUM(buffer, at + 8)[0]:
+                    return 0
+                if crc32(view[at : end - 4]) != _SUM(buffer, end - 4)[0]:
                     return 0
                 head = bytes(view[at + 12 : at + 12 + headers])
                 if head not in self._plain and not self._names_event(head):

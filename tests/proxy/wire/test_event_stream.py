@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import struct
+from binascii import crc32
+
 import pytest
 
 from proxy.exchange import Side
@@ -48,3 +52,16 @@ def test_a_damaged_prelude_ends_the_reading(at):
 
 def test_a_cut_message_is_said():
     assert read([BODY[:-3]])[-1][2] == "event stream message cut off"
+
+
+def test_a_damaged_prelude_ends_the_reading_where_text_is_passed_over_too():
+    """The message's own checksum may hold all the same: it covers the wrong one."""
+    sound = stream(("contentBlockDelta", {"delta": {"text": "a"}}))
+    wrong = sound[:8] + bytes([sound[8] ^ 1]) + sound[9:-4]
+    wrong += struct.pack(">I", crc32(wrong))
+    for at in range(len(sound), len(sound + wrong)):
+        decoder = EventStreamDecoder(Side.RESPONSE)
+        decoder.gate = (re.compile(b"toolUse"),)
+        whole = sound + wrong + sound
+        frames = [*decoder.feed(whole[:at]), *decoder.feed(whole[at:]), *decoder.close(clean=True)]
+        assert [f.error for f in frames if f.error] == ["event stream prelude is damaged"]
