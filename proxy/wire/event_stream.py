@@ -16,8 +16,8 @@ from proxy.wire.json_text import parse
 
 PRELUDE = 12  # bytes
 MESSAGE_CAP = 24 << 20  # the format allows 16 MiB of payload
-_HEADS_CAP = 64
-_SIZES = struct.Struct(">II").unpack_from
+_HEADS_CAP, _SUMS_CAP = 64, 512
+_PRELUDE = struct.Struct(">III").unpack_from
 _SUM = struct.Struct(">I").unpack_from
 _FIXED = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # header value type -> size; 6 and 7 carry a length
 
@@ -35,6 +35,7 @@ class EventStreamDecoder:
         self.gate: tuple[Mark, ...] = ()
         self.skipped_bytes = 0
         self._plain: set[bytes] = set()  # header blocks of named events; a stream has a handful
+        self._sums: dict[tuple[int, int], int] = {}  # checksums of preludes met: messages of text have few sizes
         self._buffer = bytearray()
         self._damaged = 0  # bytes from a broken prelude on: nothing says where the next message begins
 
@@ -72,15 +73,18 @@ class EventStreamDecoder:
 
     def _sound(self) -> int:
         """Where the last whole message ends; 0 when one of them has to be looked at."""
-        buffer, at = self._buffer, 0
+        buffer, at, sums = self._buffer, 0, self._sums
         with memoryview(buffer) as view:
             while len(buffer) - at >= 16:
-                total, headers = _SIZES(buffer, at)
+                total, headers, check = _PRELUDE(buffer, at)
                 end = at + total
                 if end > len(buffer):
                     break
-                if total < 16 + headers or crc32(view[at : at + 8]) != _SUM(buffer, at + 8)[0]:
-                    return 0
+                if sums.get((total, headers)) != check:
+                    if total < 16 + headers or crc32(view[at : at + 8]) != check:
+                        return 0
+                    if len(sums) < _SUMS_CAP:
+                        sums[total, headers] = check
                 if crc32(view[at : end - 4]) != _SUM(buffer, end - 4)[0]:
                     return 0
                 head = bytes(view[at + 12 : at + 12 + headers])
