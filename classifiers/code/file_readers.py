@@ -60,6 +60,15 @@ def file(site: Site, known: Known) -> Value | None:
     return Value(ref=known.returns or "file", raw=site.raw, taint=site.taint, data=path.text)
 
 
+def piped(site: Site, known: Known) -> Value | None:
+    """Ruby's ``IO.read("|command")``: a name that begins with a pipe is a command."""
+    path = role_of(site, known, "path")
+    if path is None or path.text is None or not path.text.startswith("|"):
+        return None
+    command = replace(path, data=path.text[1:])
+    return shell(replace(site, args=[command, *site.args[1:]]), replace(known, roles={"command": "0"}))
+
+
 def load(site: Site, known: Known) -> Value | None:
     """A file or a URL by name, as data libraries take either."""
     path = role_of(site, known, "path")

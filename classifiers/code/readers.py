@@ -26,6 +26,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "connect": run_readers.connect,
     "pip": run_readers.pip,
     "file": file_readers.file,
+    "piped": file_readers.piped,
     "load": file_readers.load,
     "save": file_readers.save,
     "chdir": file_readers.chdir,

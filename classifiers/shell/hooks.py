@@ -42,6 +42,10 @@ TAGS = {
     "PROMPT_COMMAND": ("persistence",),
 }
 _PROGRAMS = re.compile(r"\|?\s*/(?:tmp|var/tmp|dev/shm)/\S+")
+# Agents start without their guards: their plug-ins and hooks, and who is asked.
+_UNGUARDED = frozenset(
+    {"OPENCODE_PURE", "OPENCODE_DISABLE_DEFAULT_PLUGINS", "OPENCODE_PERMISSION", "CLAUDE_CODE_SIMPLE"}
+)
 _HISTORY = frozenset({"HISTFILE", "HISTSIZE", "HISTFILESIZE"})
 
 
@@ -49,6 +53,8 @@ def tags(name: str, value: object) -> tuple[str, ...]:
     """What setting this variable to this value says: history thrown away, libraries put in front."""
     if name in _HISTORY:
         return ("defense_evasion",) if value in {"", "0", "/dev/null"} else ()
+    if name in _UNGUARDED:
+        return ("guard_bypass",) if value not in {"", "0", "false"} else ()
     if name == "PATH" and isinstance(value, str):
         return ("defense_evasion",) if _programs_from_anywhere(value) else ()
     if name in COMMANDS and isinstance(value, str) and _PROGRAMS.match(value):

@@ -41,6 +41,9 @@ _EXPORTED = re.compile(r"BASH_FUNC_(\w+)(?:%%|\(\))")
 # Programs that take orders on standard input, and how one of them is given as an argument.
 _ORDERS = {"gdb": "gdb -ex", "ed": "vim -c", "vim": "vim -c"}
 MAX_ORDERS = 100
+# Where such a text may run a command: dc's ``!`` (not its comparisons), mail's tilde escapes.
+_ESCAPES = {"dc": re.compile(r"!(?![<>=])(.*)"), "letter": re.compile(r"^~(?:[!|]|<\s*!)(.*)", re.MULTILINE)}
+_SILENT_ALONE = frozenset({*_ORDERS, *_ESCAPES, "transfer"})  # at a terminal a person gives the orders
 MAX_STDIN_WORDS = 50
 MAX_LINES = 10
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
@@ -73,6 +76,8 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
     if kind == "http":
         return request(ev, item, state, inner)
     text = item.words[0].text if len(item.words) == 1 else " ".join(w.text for w in item.words)
+    if kind == "code" and (item.to.language in _ESCAPES or item.to.language == "transfer"):
+        return feed(ev, Stream(text), item.to.language, item.span, state, inner, item.to)
     return read_elsewhere(ev, kind, text, item.to, item.span, item.words, state, inner, item.fields)
 
 
@@ -305,6 +310,8 @@ def read_stdin(
             OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: statements are typed in a session"
         )
         return
+    if to.language == "letter" and (stdin is None or stdin.text is None or not ev.known(stdin.text)):
+        return  # a letter is text
     if stdin is None and to.where:
         return  # a session on another machine, which is told already
     if stdin is None or (plan is not None and plan.network is not None) or stdin.network:
@@ -314,7 +321,7 @@ def read_stdin(
                 ev, Verb.EXECUTE, Domain.CODE, name, word.span, state, scope, destructive=None, tags=("reverse_shell",)
             )
             return
-        if to.kind in {"shell", "code"} and to.language not in _ORDERS:
+        if to.kind in {"shell", "code"} and to.language not in _SILENT_ALONE:
             tell(ev, Verb.EXECUTE, Domain.PROCESS, name, word.span, state, scope, destructive=None)
         return
     inner = inner_scope(
@@ -341,6 +348,18 @@ def _job(line: str) -> str:
     return match[1].partition("%")[0] if match else ""
 
 
+_TRANSFERS = re.compile(r"\s*(?:[;\n]|&&|\|\|)\s*")
+
+
+def _order(line: str) -> str:
+    """One order of a file-transfer client as a command; ``!`` is the local shell."""
+    line = line.strip().lstrip("-@")
+    if line.startswith("!"):
+        return line[1:]
+    first, _, rest = line.partition(" ")
+    return f"transfer-order {first.lower()} {rest}" if line and not line.startswith("#") else ""
+
+
 def feed(
     ev: Evaluator,
     stream: Stream,
@@ -361,6 +380,14 @@ def feed(
     lines = [] if text is None or not ev.known(text) else [li.strip() for li in text.split("\n") if li.strip()]
     if language in _ORDERS and 0 < len(lines) <= MAX_ORDERS:
         orders = "\n".join(f"{_ORDERS[language]} {shlex.quote(line)}" for line in lines)
+        inner = replace(scope, stdin=None, fixed=scope.span(span))
+        return run_text(ev, orders, state.copy(), inner, [], scope.span(span))
+    if language in _ESCAPES and text is not None and ev.known(text):
+        orders = "\n".join(_ESCAPES[language].findall(text))
+        inner = replace(scope, stdin=None, fixed=scope.span(span))
+        return run_text(ev, orders, state.copy(), inner, [], scope.span(span)) if orders else Stream(None)
+    if language == "transfer" and text is not None and ev.known(text):
+        orders = "\n".join(map(_order, _TRANSFERS.split(text)))
         inner = replace(scope, stdin=None, fixed=scope.span(span))
         return run_text(ev, orders, state.copy(), inner, [], scope.span(span))
     if language == "haproxy" and text is not None:
