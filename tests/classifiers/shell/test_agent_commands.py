@@ -99,6 +99,24 @@ CASES = {
         "modify filesystem:out.txt maybe_destructive overwrite",
         "flow write_then_execute",
     ],
+    # a list's last command alone is redirected; what stands in braces is redirected whole
+    "cd shop && make > build.log": [
+        "execute code:project maybe_destructive",
+        "modify filesystem:shop/build.log maybe_destructive",
+    ],
+    "cd shop && sort a.txt | uniq > b.txt": [
+        "read filesystem:shop/a.txt",
+        "modify filesystem:shop/b.txt maybe_destructive",
+    ],
+    "cd \"$D\" && cat > a.txt <<'E'\nhi\nE": ["modify filesystem:? maybe_destructive raw=$D/a.txt"],
+    "{ cd shop && make; } > build.log": [
+        "execute code:project maybe_destructive",
+        "modify filesystem:build.log maybe_destructive",
+    ],
+    "(cd shop && make) > build.log": [
+        "execute code:project maybe_destructive",
+        "modify filesystem:build.log maybe_destructive",
+    ],
     # filters have no operand
     "mysqldump shop | gzip > shop.sql.gz": [
         "read database:db:mysql:*/shop",
