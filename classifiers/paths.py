@@ -7,6 +7,7 @@ In: a path as written, the context's cwd and home. Out: ``canonical`` text, ``Pa
 
 from __future__ import annotations
 
+import ntpath
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ def canonical(path: str, cwd: str | None = None, home: str | None = None) -> str
         return path if "/.." in path else "~" + (inner if inner != "/" else "")
     if path.startswith("/"):
         return _collapse(path)
+    if cwd and (cwd[1:3] == ":\\" or cwd[:2] == "\\\\") and _is_below(path):
+        return ntpath.normpath(ntpath.join(cwd, path))
     if cwd and not _is_foreign(path):
         return _collapse(posixpath.join(cwd, path))
     if "/." not in path and "//" not in path:
@@ -132,6 +135,11 @@ def _collapse(path: str) -> str:
     return out[1:] if out.startswith("//") else out
 
 
+def _is_below(path: str) -> bool:
+    """A path relative to a Windows folder: no drive, root, URL or variable in front."""
+    return ":" not in path and path[:1] not in {"\\", "%", "$", ""}
+
+
 def _is_foreign(path: str) -> bool:
     """Windows paths and URLs: not ours to join or collapse."""
     return "://" in path or "\\" in path or path[1:2] == ":"
@@ -161,7 +169,7 @@ def _facts(path: str, home: str | None, workspace: str | None) -> PathFacts:
 
 
 def _scope(path: str, home: str | None, workspace: str | None, table: _Table) -> PathScope:
-    if workspace and (path == workspace or path.startswith(workspace.rstrip("/") + "/")):
+    if workspace and (path == workspace or path.startswith((workspace.rstrip("/") + "/", workspace + "\\"))):
         return PathScope.WORKSPACE
     if home and (path == home or path.startswith(home + "/")):
         return PathScope.HOME
