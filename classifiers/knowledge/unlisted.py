@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from classifiers.effects import Verb
 from classifiers.knowledge.arguments import Hit, Parsed, whole_names
-from classifiers.knowledge.model import Slot
+from classifiers.knowledge.model import Meaning, Slot
 from classifiers.knowledge.words import Word
 
 Verbs = frozenset[Verb]
@@ -47,6 +47,10 @@ _HINTS = re.compile(
     r"|update|upgrade|upload|wipe|write)(?:$|[-_.])",
     re.IGNORECASE,
 )
+# Options that name a program, listed as taking a value or not: a path or a command line there is run.
+_PROGRAMS = re.compile(
+    r"-{1,2}(?:[\w-]+-(?:command|cmd|exec|hook|program|wrapper|engine)|on-[\w-]+|wrapper|pipe|plugin-dir|python-expr)"
+)
 _ATTACHED = re.compile(r"-[A-Za-z][0-9]+")  # ``-o5`` has its value with it
 _ORDER = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
 
@@ -55,9 +59,10 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
     """The words nobody described, in the order they were given. ``told``: actions of the effects already told."""
     strict = parsed.node.strict
     for hit in parsed.hits:
-        if hit.option is None and (
-            (strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told) or _shortens(hit, parsed)
-        ):
+        if (
+            hit.option is None
+            and ((strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told) or _shortens(hit, parsed))
+        ) or (Verb.EXECUTE not in told and _names_program(hit)):
             yield hit.word
     if strict == "words" and parsed.operands and not _a_value(parsed):
         first = parsed.operands[0]
@@ -78,6 +83,13 @@ def _shortens(hit: Hit, parsed: Parsed) -> bool:
     if not any(hit.following is w for w in parsed.operands):
         return False
     return any(s.startswith(hit.spelling) and node.options[s].values > 0 for s in node.long_names)
+
+
+def _names_program(hit: Hit) -> bool:
+    """Whether an option nobody gave a meaning is given a path or a command line to run."""
+    bare = hit.option is None or hit.option.meaning == Meaning()
+    given = hit.value.text if hit.value is not None else ""
+    return bare and _PROGRAMS.fullmatch(hit.spelling) is not None and ("/" in given or " " in given.strip())
 
 
 def _hints(hit: Hit) -> bool:
