@@ -9,6 +9,7 @@ from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
 from classifiers.knowledge.words import Word
 
+_RELAYED = ("socks4", "socks4a", "socks5", "socks5-connect", "proxy", "proxy-connect")  # RELAY:HOST:PORT
 _CONNECTS = frozenset(
     {
         "tcp",
@@ -20,9 +21,14 @@ _CONNECTS = frozenset(
         "openssl",
         "ssl",
         "openssl-connect",
-        "socks4",
-        "proxy",
+        "tcp4-connect",
+        "tcp6-connect",
+        "udp4",
+        "udp6",
+        "udp-sendto",
         "sctp",
+        "sctp-connect",
+        *_RELAYED,
     }
 )
 _LISTENS = frozenset(
@@ -35,6 +41,9 @@ _LISTENS = frozenset(
         "udp-l",
         "openssl-listen",
         "ssl-l",
+        "udp4-listen",
+        "udp6-listen",
+        "sctp-listen",
         "udp-recv",
         "udp-recvfrom",
     }
@@ -48,7 +57,7 @@ _UNREAD: Json = {"destructive": None, "reversibility": "unknown"}
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
     """One effect per address; a program beside a socket is a reverse or a bind shell."""
-    addresses = reading.parsed.operands
+    addresses = [o.with_text(part) for o in reading.parsed.operands for part in o.text.split("!!")]  # read!!write
     kinds = [a.text.partition(":")[0].partition(",")[0].lower() for a in addresses]
     listening, connecting = any(k in _LISTENS for k in kinds), any(k in _CONNECTS for k in kinds)
     for address, kind in zip(addresses, kinds, strict=True):
@@ -56,6 +65,8 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
             continue
         rest = address.text.partition(":")[2]
         place = rest.partition(",")[0]
+        if kind in _RELAYED:  # PROXY:relay:host:port
+            place = place.partition(":")[2]
         if kind in _CONNECTS:
             fields: Json = {"destructive": False, "reversibility": "externally_reversible"}
             reading.items.append(Told(Verb.SEND, Domain.NETWORK, place, fields, address.span, address))
