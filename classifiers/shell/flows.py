@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
 
 _ATTRIBUTES = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl", "xattr"})
+DUMPERS = frozenset({"pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump"})  # they print SQL that makes a database anew
 ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive", "dd"})
 UNPACKERS = frozenset({"tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zz", "cpio", "unrar", "bsdcpio", "pax"})
 # Programs that only carry bytes to another host: what a shell prints into them goes to whoever answers.

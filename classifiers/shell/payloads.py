@@ -407,6 +407,9 @@ def feed(
     if to is not None and to.kind == "files":  # a patch in a file: which files it names is not in the call
         tell(ev, Verb.MODIFY, Domain.FILESYSTEM, ".", span, state, scope, destructive=False, reversibility="reversible")
         return Stream(None)
+    if language == "sql" and stream.dump and to is not None:  # one database put into another
+        _restore(ev, to.language, server or {}, span, state, scope)
+        return Stream(None)
     index = tell(
         ev,
         Verb.EXECUTE,
@@ -421,3 +424,11 @@ def feed(
     if index is not None:
         ev.code_flow(stream, index)
     return Stream(None)
+
+
+def _restore(
+    ev: Evaluator, engine: str, server: dict[str, str | None], span: tuple[int, int], state: State, scope: Scope
+) -> None:
+    place, name = server.get("host") or "*", server.get("database") or "*"
+    target = f"db:{engine}:{place}/{name}"
+    tell(ev, Verb.MODIFY, Domain.DATABASE, target, span, state, scope, destructive=None, reversibility="unknown")

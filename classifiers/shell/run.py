@@ -29,6 +29,7 @@ from classifiers.shell.environment import (
 )
 from classifiers.shell.flows import (
     ARCHIVERS,
+    DUMPERS,
     TALKERS,
     UNPACKERS,
     answering_shell,
@@ -58,6 +59,7 @@ _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|
 _FOUND = re.compile(
     r"(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([A-Za-z_][\w.+-]*)(?:\s+2>\s*/dev/null)?\s*(?:\)|`)"
 )
+_INIT = re.compile(r"/etc/(?:rc\.d/)?init\.d/([\w.@-]+)")
 _ESCAPE = re.compile(r":?!+[\w/.~]")
 
 
@@ -225,7 +227,8 @@ def _perform(
     if program in TALKERS:
         answering_shell(ev, own, inputs)
     archive = program in ARCHIVERS or any(s.archive for s in inputs)
-    return Stream(text, out_sources, decoded, archive, any(s.network for s in inputs)), None
+    dump = program in DUMPERS or (program == "sqlite3" and words[-1].text == ".dump")
+    return Stream(text, out_sources, decoded, archive, dump, any(s.network for s in inputs)), None
 
 
 def _copied(ev: Evaluator, program: str, reading: Reading, scope: Scope, state: State) -> None:
@@ -277,6 +280,21 @@ def _unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -
     name = words[0]
     text = name.text
     scope = replace(scope, given=given(text, words[1:]))
+    script = _INIT.fullmatch(text)
+    if script is not None and len(words) == 2 and state.key(text) not in state.files:  # System V: its own service
+        verb = Verb.READ if words[1].text == "status" else Verb.CONTROL
+        target = f"service:{script[1]}"
+        tell(
+            ev,
+            verb,
+            Domain.SERVICES,
+            target,
+            name.span,
+            state,
+            scope,
+            destructive=None if verb is Verb.CONTROL else False,
+        )
+        return Stream(None), None
     if "/" in text:
         run_file(ev, name, state, scope, language="")
         return Stream(None, scope.stdin.sources if scope.stdin else ()), None

@@ -24,6 +24,7 @@ class Stream:
     sources: tuple[int, ...] = ()
     decoded: bool = False
     archive: bool = False  # a bundle of files
+    dump: bool = False  # a database written out as SQL by its own tool
     network: bool = False  # a socket: commands come from the other side
 
 

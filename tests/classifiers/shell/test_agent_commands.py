@@ -117,6 +117,18 @@ CASES = {
         "execute code:project maybe_destructive",
         "modify filesystem:build.log maybe_destructive",
     ],
+    # a database written out and put into another
+    "sqlite3 old.db .dump | sqlite3 new.db": [
+        "read database:db:sqlite:*/old.db",
+        "modify database:db:sqlite:*/new.db maybe_destructive",
+    ],
+    "pg_dump shop | psql -d copy": [
+        "read database:db:postgres:*/shop",
+        "modify database:db:postgres:*/copy maybe_destructive",
+    ],
+    "sqlite3 old.db 'select sql from jobs' | sqlite3 new.db": ["...", "opaque payload_unreadable"],
+    # System V's scripts are their services
+    "/etc/init.d/redis restart": ["control services:service:redis maybe_destructive"],
     # filters have no operand
     "mysqldump shop | gzip > shop.sql.gz": [
         "read database:db:mysql:*/shop",
