@@ -54,7 +54,7 @@ def tags(name: str, value: object) -> tuple[str, ...]:
     if name in _HISTORY:
         return ("defense_evasion",) if value in {"", "0", "/dev/null"} else ()
     if name in _UNGUARDED:
-        return ("guard_bypass",) if value not in {"", "0", "false"} else ()
+        return ("guard_bypass", "defense_evasion") if value not in {"", "0", "false"} else ()
     if name == "PATH" and isinstance(value, str):
         return ("defense_evasion",) if _programs_from_anywhere(value) else ()
     if name in COMMANDS and isinstance(value, str) and _PROGRAMS.match(value):
