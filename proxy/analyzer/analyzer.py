@@ -58,7 +58,7 @@ class Analyzer:
         self.read_events += 1
         match event:
             case Dropped():
-                self._gap(event)
+                self._gap(event, f"gap:{event.mono_ns}")
             case Refused():
                 self._refusal(event)
             case Opaque():
@@ -172,6 +172,8 @@ class Analyzer:
             events = []
         apply_events(self.desk, tracked, events)
         if isinstance(event, Ended):
+            if event.lost:
+                self._lost(tracked, event)
             end_of_exchange(self.desk, tracked)
             tracked.over = True
             if tracked.mode != "stdio":  # offered counts what relays forwarded; pipes are not theirs
@@ -192,8 +194,15 @@ class Analyzer:
         self.desk.guard.forget(tracked.place)
         self._settle(key)
 
-    def _gap(self, event: Dropped) -> None:
-        src = {"writer": event.writer, "exchange": f"gap:{event.mono_ns}", "ordinal": 0}
+    def _lost(self, tracked: Tracked, event: Ended) -> None:
+        """Bytes in the middle of an exchange that was begun: it is recorded, and what it lacks is a gap."""
+        if tracked.session is not None:
+            tracked.session.counts["gaps"] += 1
+        sizes, of = (event.lost_in, event.lost_out), (event.exchange, event.exchange)
+        self._gap(Dropped(event.writer, event.mono_ns, 0, *sizes, event.lost, *of), f"lost:{event.exchange}")
+
+    def _gap(self, event: Dropped, place: str) -> None:
+        src = {"writer": event.writer, "exchange": place, "ordinal": 0}
         if self.desk.writer.known(src):
             return
         metrics = self.desk.metrics

@@ -164,9 +164,10 @@ class Capture:
         w, x, ns = self.writer, e.exchange, e.mono_ns
         match event["event"]:
             case "ended":
-                self._count(x, Side.REQUEST, event.get("extra_in", 0))
-                self._count(x, Side.RESPONSE, event.get("extra_out", 0))
-                yield from self._end(x, ns, Ending(event["ending"]), event["reason"])
+                lost = event.get("lost", ""), event.get("extra_in", 0), event.get("extra_out", 0)
+                self._count(x, Side.REQUEST, lost[1])
+                self._count(x, Side.RESPONSE, lost[2])
+                yield from self._end(x, ns, Ending(event["ending"]), event["reason"], lost)
             case "refused":
                 yield Refused(w, x, ns, event["status"], event["reason"], event["meta"])
             case "opaque":
@@ -184,7 +185,9 @@ class Capture:
             case "closed":
                 self.closed = True
 
-    def _end(self, exchange: int, mono_ns: int, ending: Ending, reason: str) -> Iterator[SpoolEvent]:
+    def _end(
+        self, exchange: int, mono_ns: int, ending: Ending, reason: str, lost: tuple[str, int, int] = ("", 0, 0)
+    ) -> Iterator[SpoolEvent]:
         state = self._open.pop(exchange, None)
         if state is None:
             return
@@ -192,7 +195,7 @@ class Capture:
             if not body.ended:
                 yield BodyEnded(self.writer, exchange, mono_ns, side, ending)
         sizes = state.bytes
-        yield Ended(self.writer, exchange, mono_ns, ending, sizes[Side.REQUEST], sizes[Side.RESPONSE], reason)
+        yield Ended(self.writer, exchange, mono_ns, ending, sizes[Side.REQUEST], sizes[Side.RESPONSE], reason, *lost)
 
 
 def _prints(raw: bytes) -> dict[str, str]:

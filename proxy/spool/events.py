@@ -52,7 +52,10 @@ class BodyEnded:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The exchange is over. ``bytes_in`` request side, ``bytes_out`` response side, as forwarded."""
+    """The exchange is over. ``bytes_in`` request side, ``bytes_out`` response side, as forwarded.
+
+    ``lost_in`` and ``lost_out`` of them were not captured, for the reason ``lost``.
+    """
 
     writer: str
     exchange: int
@@ -61,6 +64,9 @@ class Ended:
     bytes_in: int
     bytes_out: int
     reason: str = ""
+    lost: str = ""
+    lost_in: int = 0
+    lost_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """From captured bytes to records: each call once, as soon as it closes, with what is known around it."""
 
+from dataclasses import replace
+
 from proxy.exchange import Ending
 from proxy.spool.events import Dropped, Opaque, Refused
 
@@ -120,6 +122,17 @@ def test_gaps_refusals_and_tunnels_are_records(bench):
     assert bench.log.of("refusal")[0]["refusal"]["status"] == 400
     assert bench.log.of("opaque_flow")[0]["flow"]["host"] == "h2.example:443"
     assert bench.desk.metrics.total("onlooker_exchanges_gap_total") == 3
+
+
+def test_bytes_lost_in_the_middle_of_an_exchange_are_a_gap_of_their_own(bench, wire):
+    events = wire.exchange(1, ask(USER), wire.tool("Bash", {"command": "ls"}, "toolu_0000000001"))
+    events[-1] = replace(events[-1], ending=Ending.TRUNCATED, lost="spool_full", lost_in=0, lost_out=900)
+    bench.feed(events)
+    (gap,) = bench.log.of("gap")
+    said = {k: gap["gap"][k] for k in ("exchanges", "bytes_out", "first_exchange", "last_exchange", "reason")}
+    assert said == {"exchanges": 0, "bytes_out": 900, "first_exchange": 1, "last_exchange": 1, "reason": "spool_full"}
+    assert bench.desk.metrics.total("onlooker_exchanges_gap_total") == 0
+    assert bench.desk.book.sessions["s-1"].counts["gaps"] == 1
 
 
 def test_an_idle_session_ends_and_its_next_call_starts_another(bench, wire):

@@ -283,6 +283,27 @@ def test_above_the_high_water_mark_exchanges_are_counted_instead_and_below_the_l
     assert [e.exchange for e in events if isinstance(e, Ended)][-1] == number
 
 
+def test_a_body_the_full_spool_lost_in_the_middle_is_told_at_the_end_with_its_bytes(root):
+    now = [0]
+    writer, tail = Writer(root, "w1", cap_bytes=1 << 20, clock=lambda: now[0]), SpoolTail(root)
+    for number in range(1, 400):  # asked, captured, waiting for their answers
+        now[0] += 1_000_000
+        ask(writer, number, b"q" * 3000)
+        writer.flush()
+    for number in range(1, 400):
+        now[0] += 1_000_000
+        answer(writer, number, b"r" * 3000)
+        writer.flush()
+    writer.close()
+    events = drain(tail)
+    ended = [e for e in events if isinstance(e, Ended)]
+    lost = [e for e in ended if e.lost]
+    assert lost
+    assert {(e.lost, e.ending, e.lost_in) for e in lost} == {("spool_full", Ending.TRUNCATED, 0)}
+    assert {e.lost_out for e in lost} == {e.bytes_out for e in lost} == {3000 + len(RESPONSE)}
+    assert totals(events) == (writer.exchanges, writer.bytes_in, writer.bytes_out)
+
+
 def failing(errors):
     """os.writev that fails as the list says: an errno, or a number of bytes to cut off."""
     queue = list(errors)
