@@ -129,6 +129,8 @@ CASES = {
     "sqlite3 old.db 'select sql from jobs' | sqlite3 new.db": ["...", "opaque payload_unreadable"],
     # System V's scripts are their services
     "/etc/init.d/redis restart": ["control services:service:redis maybe_destructive"],
+    # flags that only answer questions
+    "dnf install -y jq && yum -y update": ["create packages:os:jq", "modify packages:os:*"],
     # filters have no operand
     "mysqldump shop | gzip > shop.sql.gz": [
         "read database:db:mysql:*/shop",
