@@ -136,6 +136,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "unbang": lambda t: t.lstrip("+:!").removeprefix("platform ").removeprefix("shell ").strip(),
     "after_transport": lambda t: t.partition("::")[2],
     "dspath": lambda t: re.sub(r"^/(User|Group)s/", lambda m: m[1].lower() + ":", t),
+    "share_host": lambda t: re.split(r"[/\\]", t.lstrip("/\\"), maxsplit=1)[0] or "*",
     "comma": lambda t: t.partition(",")[0],
     "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith("file=")), t),
 }
