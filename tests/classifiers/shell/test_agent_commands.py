@@ -130,6 +130,14 @@ CASES = {
     # System V's scripts are their services
     "/etc/init.d/redis restart": ["control services:service:redis maybe_destructive"],
     # flags that only answer questions
+    "apt-get -o Dpkg::Options::=--force-confold -y upgrade": ["modify packages:apt:*"],
+    "git log --graph -20 --stat": ["read vcs"],
+    "git branch --merged": ["read vcs"],
+    "git tag --contains v1.2": ["read vcs"],
+    "make -j": ["execute code:project maybe_destructive"],
+    "cmake --build out -j 8": ["execute code:project maybe_destructive"],
+    "pytest -q --cov": ["execute code:project maybe_destructive"],
+    "diff a b --color": ["read filesystem:a", "read filesystem:b"],
     "dnf install -y jq && yum -y update": ["create packages:os:jq", "modify packages:os:*"],
     # filters have no operand
     "mysqldump shop | gzip > shop.sql.gz": [
