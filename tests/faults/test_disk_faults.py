@@ -25,6 +25,12 @@ def tool(*argv):
     return subprocess.run(argv, capture_output=True, check=False).returncode == 0
 
 
+def recorded_once(instance, done):
+    """Each call of ``done`` has one action record, and no other call has one."""
+    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
+    assert count == Counter(f"call_{n}" for n in done)
+
+
 @pytest.fixture
 def disk(tmp_path):
     """A small ext4 of its own."""
@@ -73,8 +79,7 @@ def test_a_frozen_filesystem_under_the_log_holds_no_request(instance, disk):
     assert not failed
     assert len(done) == 240
     assert instance.stop() == 0
-    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
-    assert count == Counter(f"call_{n}" for n in done)
+    recorded_once(instance, done)
 
 
 def test_a_full_filesystem_under_the_log_holds_no_request_and_the_log_goes_on_when_there_is_room(instance, disk):
@@ -96,8 +101,7 @@ def test_a_full_filesystem_under_the_log_holds_no_request_and_the_log_goes_on_wh
     # what the analyzer could not write before it was stopped waits in the spool for the next life
     with Instance.start(instance.config) as again:
         assert again.wait_analyzer()
-    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
-    assert count == Counter(f"call_{n}" for n in done)
+    recorded_once(instance, done)
 
 
 def test_an_instance_stopped_on_a_full_filesystem_says_so_and_the_next_start_records_the_rest_once(instance, disk):
@@ -124,8 +128,7 @@ def test_an_instance_stopped_on_a_full_filesystem_says_so_and_the_next_start_rec
         said = stop_command(again)
         assert (said.returncode, said.stdout, said.stderr) == (0, "stopped\n", "")
         assert again.stop() == 0
-    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
-    assert count == Counter(f"call_{n}" for n in done)
+    recorded_once(instance, done)
     assert [v.answer for v in verify(disk / "state" / "audit")] == ["valid"]
 
 
@@ -143,8 +146,7 @@ def test_a_slow_filesystem_under_the_log_holds_no_request(instance, disk):
     assert not failed
     assert len(done) == 240
     assert instance.stop() == 0
-    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
-    assert count == Counter(f"call_{n}" for n in done)
+    recorded_once(instance, done)
 
 
 @pytest.fixture
@@ -180,8 +182,7 @@ def test_a_disk_of_four_writes_a_second_under_the_log_holds_no_request(instance,
     assert not failed
     assert len(done) == 240
     assert instance.stop() == 0
-    count = Counter(r["call"]["id"] for r in instance.records() if r["kind"] == "action")
-    assert count == Counter(f"call_{n}" for n in done)
+    recorded_once(instance, done)
 
 
 @pytest.fixture
