@@ -133,6 +133,8 @@ CASES = {
     "apt-get -o Dpkg::Options::=--force-confold -y upgrade": ["modify packages:apt:*"],
     "git log --graph -20 --stat": ["read vcs"],
     "git branch --merged": ["read vcs"],
+    "gh run view 4242 --log-failed": ["read vcs:git:github.com/*"],
+    "pg_dump --schema-only --no-owner shop": ["read database:db:postgres:*/shop"],
     "git tag --contains v1.2": ["read vcs"],
     "make -j": ["execute code:project maybe_destructive"],
     "cmake --build out -j 8": ["execute code:project maybe_destructive"],
