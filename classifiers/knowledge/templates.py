@@ -117,6 +117,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "leaf": lambda t: posixpath.basename(urlsplit(t).path) or "index.html",
     "dir": lambda t: posixpath.dirname(t) or ".",
     "stem": lambda t: t.rpartition(".")[0] or t,
+    "leaf_stem": lambda t: posixpath.splitext(posixpath.basename(t))[0],
     "before_eq": lambda t: t.partition("=")[0],
     "after_eq": lambda t: t.partition("=")[2],
     "after_space": lambda t: t.partition(" ")[2],
