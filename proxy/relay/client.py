@@ -304,7 +304,7 @@ class Client(asyncio.Protocol):
         self.mode, self.opaque = TUNNEL, opaque
         if opaque:
             self.opaque_since_ns = time.monotonic_ns()
-            self.relay.spool.lose(self.exchange, opaque)
+            self.relay.spool.lose(self.exchange, opaque, told=True)
         if self.held:
             data = bytes(self.held)
             self.held.clear()

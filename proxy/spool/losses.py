@@ -13,12 +13,16 @@ from proxy.spool import format as fmt
 
 @dataclass(slots=True)
 class Loss:
-    """An exchange that lost at least one entry. ``opened``: its beginning is in the spool, so an ending is owed."""
+    """An exchange that lost at least one entry. ``opened``: its beginning is in the spool, so an ending is owed.
+
+    ``told``: an entry of its own (a tunnel's) says how much it was, so that it is no gap.
+    """
 
     opened: bool
     bytes_in: int = 0
     bytes_out: int = 0
     reason: str = ""
+    told: bool = False
 
     def ended(self, ending: str, reason: str) -> dict[str, object]:
         """Its ending, with the bytes that are not there."""
@@ -26,7 +30,7 @@ class Loss:
             "event": "ended",
             "ending": ending,
             "reason": reason or self.reason,
-            "lost": self.reason,
+            "lost": "" if self.told else self.reason,
             "extra_in": self.bytes_in,
             "extra_out": self.bytes_out,
         }

@@ -126,10 +126,13 @@ class Writer:
         """A control entry: refused, opaque, clock."""
         self._control(exchange, event)
 
-    def lose(self, exchange: int, reason: str) -> None:
-        """Capture no more of this exchange: its cap is reached. Its ending says so, with the bytes as forwarded."""
+    def lose(self, exchange: int, reason: str, *, told: bool = False) -> None:
+        """Capture no more of this exchange: its cap is reached, or it is a tunnel (``told`` by an opaque entry).
+
+        Its ending says so, with the bytes as forwarded.
+        """
         if exchange not in self._losses.live:
-            self._losses.live[exchange] = Loss(opened=True, reason=reason)
+            self._losses.live[exchange] = Loss(opened=True, reason=reason, told=told)
             self._odd = True
 
     def lost_bytes(self, exchange: int) -> tuple[int, int]:
