@@ -63,9 +63,7 @@ class AuditLog:
         except BaseException:
             os.close(self._lock_fd)
             raise
-        self._chain.segment.sync(
-            self._chain.segment.fd, *self._chain.segment.mark()
-        )  # what an earlier life wrote and never synced counts from here on
+        self._chain.segment.settle()  # what an earlier life wrote and never synced counts from here on
         self._synced_seq, self._synced_records = self._chain.tree.size - 1, self._chain.health.records
         self._thread = threading.Thread(target=self._sync_forever, name="audit-sync", daemon=True)
         self._thread.start()

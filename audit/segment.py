@@ -104,9 +104,14 @@ class OpenSegment:
         self.doubtful = self.doubtful and digest is None
         self.synced_bytes = max(self.synced_bytes, upto)
 
+    def settle(self) -> None:
+        """All that was appended is on the disk when this returns. Raises OSError."""
+        self.sync(self.fd, *self.mark())
+
     def close(self) -> None:
         if self.fd >= 0:
-            self.sync(self.fd, *self.mark())
+            if self.doubtful or self.synced_bytes < self.size_bytes:
+                self.settle()
             os.close(self.fd)
             self.fd = -1
 

@@ -144,7 +144,7 @@ class ChainWriter:
         """Sign, leave a manifest, begin the next file. A step a full disk refuses leaves the old file open."""
         self.sign()
         old = self.segment
-        old.sync(old.fd, *old.mark())
+        old.settle()
         manifest = old.manifest(self.log_id, self.last_hash, self.tree, self.signer.key_id)
         manifest.save(manifest_path(self.directory, self.log_id, old.number))
         self._open_segment(old.number + 1)
@@ -196,8 +196,9 @@ class ChainWriter:
 
     def _open_segment(self, number: int) -> None:
         path = segment_path(self.directory, self.log_id, number)
-        segment = OpenSegment(path, number, opened_ns=self.clock.mono_ns(), write=self._write)
-        segment.fdatasync = self._fdatasync
+        segment = OpenSegment(
+            path, number, opened_ns=self.clock.mono_ns(), write=self._write, fdatasync=self._fdatasync
+        )
         segment.open()
         self.segment = segment
 

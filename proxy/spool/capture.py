@@ -164,10 +164,10 @@ class Capture:
         w, x, ns = self.writer, e.exchange, e.mono_ns
         match event["event"]:
             case "ended":
-                lost = event.get("lost", ""), event.get("extra_in", 0), event.get("extra_out", 0)
-                self._count(x, Side.REQUEST, lost[1])
-                self._count(x, Side.RESPONSE, lost[2])
-                yield from self._end(x, ns, Ending(event["ending"]), event["reason"], lost)
+                why, size_in, size_out = event.get("lost", ""), event.get("extra_in", 0), event.get("extra_out", 0)
+                self._count(x, Side.REQUEST, size_in)
+                self._count(x, Side.RESPONSE, size_out)
+                yield from self._end(x, ns, Ending(event["ending"]), event["reason"], (why, size_in, size_out))
             case "refused":
                 yield Refused(w, x, ns, event["status"], event["reason"], event["meta"])
             case "opaque":
