@@ -39,6 +39,10 @@ class Parsed:
     filled: set[str] = field(default_factory=set)  # operand roles that got a word
     cut: Word | None = None  # an option whose value is missing: the text ends before it
 
+    def values(self) -> dict[str, str]:
+        """The text each option was given, by its spelling without dashes."""
+        return {h.spelling.lstrip("-"): h.value.text for h in self.hits if h.value is not None}
+
     def given(self, *spellings: str) -> bool:
         """Whether any of these holds: an option, ``--``, an operand role, ``operands``, ``no_operands``."""
         for wanted in spellings:

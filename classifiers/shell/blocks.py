@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
+from classifiers.datafile import table
 from classifiers.effects import Action, Domain, Verb
-from classifiers.strict_yaml import load
 
-_FILE = Path(__file__).with_name("blocks.yaml")
 _HARMFUL = frozenset({Verb.DELETE, Verb.SEND, Verb.EXECUTE, Verb.CONTROL, Verb.GRANT})
 _LETTER = re.compile(r"[^\n]")
 
@@ -23,11 +21,10 @@ _LETTER = re.compile(r"[^\n]")
 @cache
 def forms() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Each end word, and where its order's block is: from the line after the order to the end word's line."""
-    value = load(_FILE.read_text(encoding="utf-8"), _FILE.name).value
-    rows = value["blocks"] if isinstance(value, dict) else []
     form = r"(?ms)^[ \t]*{order}(?:[ \t]+[\w.:/-]+)*[ \t]*\n(?P<block>.*?^[ \t]*{until})[ \t]*$"
     return tuple(
-        (r["until"], re.compile(form.format(order=re.escape(r["order"]), until=re.escape(r["until"])))) for r in rows
+        (r["until"], re.compile(form.format(order=re.escape(r["order"]), until=re.escape(r["until"]))))
+        for r in table("shell/blocks.yaml")["blocks"]
     )
 
 

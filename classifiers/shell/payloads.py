@@ -360,6 +360,24 @@ def _order(line: str) -> str:
     return f"transfer-order {first.lower()} {rest}" if line and not line.startswith("#") else ""
 
 
+def _orders(language: str, text: str, *, known: bool) -> str | None:
+    """The orders of a program that takes them on standard input, as commands of a shell; None: it is no such text."""
+    if language == "crontab":
+        return "\n".join(filter(None, map(_job, text.split("\n"))))
+    if language == "haproxy":
+        return "\n".join(f"haproxy-socket {o.strip()}" for o in re.split(r"[;\n]", text) if o.strip())
+    if not known:
+        return None
+    if language in _ESCAPES:
+        return "\n".join(_ESCAPES[language].findall(text))
+    if language == "transfer":
+        return "\n".join(map(_order, _TRANSFERS.split(text)))
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if language in _ORDERS and 0 < len(lines) <= MAX_ORDERS:
+        return "\n".join(f"{_ORDERS[language]} {shlex.quote(line)}" for line in lines)
+    return None
+
+
 def feed(
     ev: Evaluator,
     stream: Stream,
@@ -372,30 +390,13 @@ def feed(
 ) -> Stream:
     """Content of a stream, executed. ``server``: the host and database SQL goes to."""
     text = stream.text
-    if language == "crontab" and text is not None:
-        jobs = "\n".join(filter(None, map(_job, text.split("\n"))))
-        return run_text(
-            ev, jobs, state.copy(), replace(scope, stdin=None, fixed=scope.span(span)), [], scope.span(span)
-        )
-    lines = [] if text is None or not ev.known(text) else [li.strip() for li in text.split("\n") if li.strip()]
-    if language in _ORDERS and 0 < len(lines) <= MAX_ORDERS:
-        orders = "\n".join(f"{_ORDERS[language]} {shlex.quote(line)}" for line in lines)
-        inner = replace(scope, stdin=None, fixed=scope.span(span))
-        return run_text(ev, orders, state.copy(), inner, [], scope.span(span))
-    if language in _ESCAPES and text is not None and ev.known(text):
-        orders = "\n".join(_ESCAPES[language].findall(text))
-        inner = replace(scope, stdin=None, fixed=scope.span(span))
-        return run_text(ev, orders, state.copy(), inner, [], scope.span(span)) if orders else Stream(None)
-    if language == "transfer" and text is not None and ev.known(text):
-        orders = "\n".join(map(_order, _TRANSFERS.split(text)))
-        inner = replace(scope, stdin=None, fixed=scope.span(span))
-        return run_text(ev, orders, state.copy(), inner, [], scope.span(span))
-    if language == "haproxy" and text is not None:
-        orders = "\n".join(f"haproxy-socket {o.strip()}" for o in re.split(r"[;\n]", text) if o.strip())
-        inner = replace(scope, stdin=None, fixed=scope.span(span))
+    inner = replace(scope, stdin=None, fixed=scope.span(span))
+    orders = None if text is None else _orders(language, text, known=ev.known(text))
+    if orders == "" and language in _ESCAPES:
+        return Stream(None)  # text without an escape: what comes of it is not known, but nothing runs
+    if orders is not None:
         return run_text(ev, orders, state.copy(), inner, [], scope.span(span))
     if text is not None and (ev.known(text) or language in {"shell", "bash", "sh"}):
-        inner = replace(scope, stdin=None, fixed=scope.span(span))
         if language in {"shell", *_SHELLS}:
             return run_text(
                 ev, text, state.copy(), inner, [stream] if stream.decoded or stream.sources else [], scope.span(span)

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
-from classifiers.strict_yaml import load
+from classifiers.datafile import table
 
-_FILE = Path(__file__).with_name("setups.yaml")
 _ALONE = re.compile(r"(?:\$\(|`)([\w ./@:~=+-]+?)(?:\s+2>\s*/dev/null)?\s*(?:\)|`)")
 
 
 @cache
 def _table() -> tuple[tuple[str, ...], ...]:
-    value = load(_FILE.read_text(encoding="utf-8"), _FILE.name).value
-    return tuple(tuple(line.split()) for line in value["setups"]) if isinstance(value, dict) else ()
+    return tuple(tuple(line.split()) for line in table("shell/setups.yaml")["setups"])
 
 
 def is_setup(raw: str) -> bool:

@@ -21,7 +21,7 @@ _STORES = frozenset({"storage", "keyvault", "bicep", "acr", "aks", "vm"})  # the
 def read_az(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """Replace the ``*`` of an unnamed resource; tell of each file handed in."""
     subs = [s.text for s in reading.parsed.subs]
-    given = {h.spelling.lstrip("-"): h.value.text for h in reading.parsed.hits if h.value is not None}
+    given = reading.parsed.values()
     found = next((given[o] for o in _options(subs) if o in given), None)
     for at, item in enumerate(reading.items):
         if found is not None and isinstance(item, Told) and (item.target or "").startswith("azure:"):

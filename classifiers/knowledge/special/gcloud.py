@@ -30,7 +30,7 @@ _PARENTS = (
 def read_gcloud(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """Name the service after a release word; a listing without a name is of the parent its option gives."""
     subs = [s.text for s in reading.parsed.subs]
-    given = {h.spelling.lstrip("-"): h.value.text for h in reading.parsed.hits if h.value is not None}
+    given = reading.parsed.values()
     parent = next((given[p] for p in _PARENTS if p in given), None) if subs[:1] != ["compute"] else None
     for at, item in enumerate(reading.items):
         if not isinstance(item, Told) or not item.target or not item.target.startswith("gcp:"):
