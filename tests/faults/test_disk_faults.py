@@ -31,6 +31,14 @@ def recorded_once(instance, done):
     assert count == Counter(f"call_{n}" for n in done)
 
 
+def nothing_held_up(instance, done, failed):
+    """Every request of ``play`` was answered, the instance ends well, and each call is recorded once."""
+    assert not failed
+    assert len(done) == 240
+    assert instance.stop() == 0
+    recorded_once(instance, done)
+
+
 @pytest.fixture
 def disk(tmp_path):
     """A small ext4 of its own."""
@@ -76,10 +84,7 @@ def test_a_frozen_filesystem_under_the_log_holds_no_request(instance, disk):
         assert tool("fsfreeze", "-u", str(disk))
 
     done, failed = play(instance, freeze)
-    assert not failed
-    assert len(done) == 240
-    assert instance.stop() == 0
-    recorded_once(instance, done)
+    nothing_held_up(instance, done, failed)
 
 
 def test_a_full_filesystem_under_the_log_holds_no_request_and_the_log_goes_on_when_there_is_room(instance, disk):
@@ -143,10 +148,7 @@ def test_a_slow_filesystem_under_the_log_holds_no_request(instance, disk):
             await asyncio.sleep(0.05)
 
     done, failed = play(instance, slow)
-    assert not failed
-    assert len(done) == 240
-    assert instance.stop() == 0
-    recorded_once(instance, done)
+    nothing_held_up(instance, done, failed)
 
 
 @pytest.fixture
@@ -179,10 +181,7 @@ def test_a_disk_of_four_writes_a_second_under_the_log_holds_no_request(instance,
     pids = read_pids(instance.config.pids_file)
     throttle([pids["supervisor"], pids["analyzer"], pids["control"], *pids["relays"]])
     done, failed = play(instance, nothing)
-    assert not failed
-    assert len(done) == 240
-    assert instance.stop() == 0
-    recorded_once(instance, done)
+    nothing_held_up(instance, done, failed)
 
 
 @pytest.fixture
