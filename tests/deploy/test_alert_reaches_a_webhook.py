@@ -45,10 +45,16 @@ def test_an_irreversible_call_outside_its_objective_wakes_somebody(tool, started
     prom = [f"--config.file={scrape}", f"--storage.tsdb.path={tmp_path / 'tsdb'}"]
     prom.append(f"--web.listen-address=127.0.0.1:{metrics_port}")
     with started(alertmanager, *am, **QUIET), started(prometheus, *prom, **QUIET):
-        scraped_at_zero(f"127.0.0.1:{metrics_port}")
+        # increase() needs a sample from before, and an alert nobody takes is sent again a minute later only.
+        until_it_holds(
+            f"http://127.0.0.1:{metrics_port}/api/v1/query?query=onlooker_irreversible_verdicts_total", "result"
+        )
+        until_it_holds(f"http://127.0.0.1:{metrics_port}/api/v1/alertmanagers", "activeAlertmanagers")
+        until_it_holds(f"http://127.0.0.1:{alerts_port}/api/v2/status", "versionInfo")
         began = time.monotonic()
         served.ask()
-        assert hook.wait(lambda got: "OnlookerIrreversibleOutsideScope" in names(got), LIMIT_S), names(hook.received)
+        came = hook.wait(lambda got: "OnlookerIrreversibleOutsideScope" in names(got), LIMIT_S)
+        assert came, (names(hook.received), fetched(f"http://127.0.0.1:{metrics_port}/api/v1/alerts"))
         print(f"alert at the webhook after {time.monotonic() - began:.1f} s")
     (alert,) = [a for a in alerts_in(hook.received) if a["labels"]["alertname"] == "OnlookerIrreversibleOutsideScope"]
     assert (alert["status"], alert["labels"]["verdict"]) == ("firing", "outside_scope")
@@ -63,16 +69,20 @@ def names(got):
     return {alert["labels"]["alertname"] for alert in alerts_in(got)}
 
 
-def scraped_at_zero(address, within_s=40):
-    """Until Prometheus holds the counter: increase() needs a sample from before."""
-    url = f"http://{address}/api/v1/query?query=onlooker_irreversible_verdicts_total"
-    end = time.monotonic() + within_s
+def fetched(url):
+    with urllib.request.urlopen(url, timeout=5) as reply:
+        return json.load(reply)
+
+
+def until_it_holds(url, key, within_s=60):
+    """Until the answer at ``url`` (its ``data``, where it has that) holds something under ``key``."""
+    end, said = time.monotonic() + within_s, None
     while time.monotonic() < end:
         try:
-            with urllib.request.urlopen(url, timeout=5) as reply:
-                if json.load(reply)["data"]["result"]:
-                    return
-        except (urllib.error.URLError, ConnectionError):
-            pass
+            said = fetched(url)
+            if said.get("data", said)[key]:
+                return
+        except (urllib.error.URLError, ConnectionError) as error:
+            said = error
         time.sleep(0.1)
-    raise AssertionError("Prometheus has not scraped onlooker")
+    raise AssertionError(f"{url} still says {said}")
