@@ -10,6 +10,7 @@ import click
 
 from audit.escape import terminal as plain
 from classifiers.effects import OpaqueReason
+from classifiers.knowledge.apart import told_apart
 from classifiers.knowledge.arguments import find_sub
 from classifiers.knowledge.compile import compile_file
 from classifiers.knowledge.examples import differences, examples_in
@@ -27,20 +28,26 @@ def COMMAND() -> None:  # noqa: N802 - the attribute subcommands are found by
 @COMMAND.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 def check(files: tuple[Path, ...]) -> None:
-    """Compile command FILES (or folders) and run their examples. Exit 1: an example fails; 3: a file is wrong."""
+    """Compile command FILES (or folders) and run their examples.
+
+    Exit 1: an example fails, or a condition tells options of one row apart; 3: a file is wrong.
+    """
     try:
         compile_all(sources())
     except StrictYamlError as error:
         click.echo(str(error), err=True)
         raise SystemExit(3) from None
-    failed, ran = 0, 0
+    failed, ran, apart = 0, 0, 0
     for file in sorted(f for given in files for f in (given.rglob("*.yaml") if given.is_dir() else [given])):
         text = file.read_text("utf-8")
         try:
-            compile_file(text, str(file))
+            programs = compile_file(text, str(file))
         except StrictYamlError as error:
             click.echo(str(error), err=True)
             raise SystemExit(3) from None
+        for line, sentence in told_apart(programs):
+            apart += 1
+            click.echo(f"{file}:{line}: {sentence}")
         for example in examples_in(text, str(file)):
             ran += 1
             wrong = differences(example)
@@ -50,7 +57,7 @@ def check(files: tuple[Path, ...]) -> None:
             for sentence in wrong:
                 click.echo(f"{example.file}:{example.line}: {example.command}: {sentence}")
     click.echo(f"{ran} examples, {failed} fail")
-    raise SystemExit(1 if failed else 0)
+    raise SystemExit(1 if failed or apart else 0)
 
 
 @COMMAND.command()
