@@ -1,7 +1,7 @@
 """No text brings the interpreter down: the grammars are C code, so each is tried in a process of its own.
 
 Of the grammars only bash's calls the table-bound ctype(3) functions (``nm -D``; the rest use iswspace(3) and its kin, which
-take any code point); it is never given a character outside ASCII (``shell/treesitter.py``).
+take any code point); it is never given a character outside ASCII (``shell/treesitter``).
 """
 
 import subprocess
