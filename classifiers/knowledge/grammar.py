@@ -53,6 +53,7 @@ DELEGATE_KEYS = frozenset(
         "privilege",
         "join",
         "certainty",
+        "cwd",
         "part",
         "vars",
     }

@@ -335,6 +335,8 @@ class _Interpreter:
                 fields[key] = value
         if "where" in fields:
             fields["where"] = fill(fields["where"], None, self.values)[0] or "unknown"
+        if to.cwd and (folder := fill(to.cwd, None, self.values)[-1]):
+            fields["cwd"] = folder
         if to.kind == "sql":  # which server and database the statements go to
             fields |= self.server()
         if to.part:

@@ -48,6 +48,7 @@ class Delegate:
     certainty: str = ""
     vars: str = ""  # NAME=value words the payload sees; ``*`` is any name
     part: str = ""  # a filter: only this part of the word is the payload
+    cwd: str = ""  # the folder it starts in, a target template
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classifiers import paths
 from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Tag, Verb
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
@@ -36,17 +35,13 @@ Builtin = Callable[["Evaluator", Words, State, Scope, Plan], tuple[Stream, "Trut
 
 def _cd(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:
     operands = [w.text for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1) and w.text != "--"]
-    if scope.where != "local" or operands in (["."], ["./"]):
+    if operands in (["."], ["./"]):
         return EMPTY, None
     target = operands[0] if operands else (state.context.home or "~")
     if target == "-":
         state.chdir(ev.unknowns.mark("$OLDPWD"))
-    elif not ev.known(target):
-        state.chdir(target)
-    elif state.context.cwd is not None and not ev.known(state.context.cwd) and not target.startswith(("/", "~")):
-        state.chdir(f"{state.context.cwd}/{target}")
     else:
-        state.chdir(paths.canonical(target, state.context.cwd, state.context.home))
+        state.enter(target, known=ev.known)
     return EMPTY, None
 
 

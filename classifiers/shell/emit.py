@@ -45,7 +45,7 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
             return None
         if target == "":
             target = "."
-    context = state.context if scope.where == "local" else NOWHERE
+    context = context_for(scope, state)
     cwd = context.cwd
     if is_path and target is not None and cwd is not None and not ev.known(cwd) and not target.startswith(("/", "~")):
         raw, target = f"{ev.unknowns.reveal(cwd)}/{target}", None
@@ -147,4 +147,5 @@ def inner_scope(scope: Scope, fields: dict[str, Any], via: str) -> Scope:
 
 
 def context_for(scope: Scope, state: State) -> Context:
-    return state.context if scope.where == "local" else NOWHERE
+    """What is known where the command runs: of another machine only where a ``cd`` there went."""
+    return state.context if scope.where == "local" else replace(NOWHERE, cwd=state.context.cwd)

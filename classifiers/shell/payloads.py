@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,7 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
     if inner.depth > MAX_DEPTH:
         ev.out.hide(OpaqueReason.DEPTH_CAP, scope.span(item.span), item.via)
         return Stream(None)
+    state = _place(ev, item.fields, state, inner)
     kind = item.to.kind
     inner = replace(inner, given=given(item.words[0].text if kind == "script" else "-c", item.arguments))
     if kind == "argv":
@@ -175,14 +176,19 @@ def _shell_words(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Str
     else:
         fixed = span
     inner = replace(scope, offset=offset, fixed=fixed, certainty=Certainty.DECODED if decoded else scope.certainty)
-    if scope.where != "local":
-        state = _elsewhere(state)
     return run_text(ev, text, state, inner, streams, span)
 
 
-def _elsewhere(state: State) -> State:
-    """Another machine: nothing local is known there."""
-    return State(replace(state.context, cwd=None, home=None, workspace=None), dict(state.vars))
+def _place(ev: Evaluator, fields: Mapping[str, object], state: State, scope: Scope) -> State:
+    """Where a payload starts: on another machine nothing local is known; a wrapper may name the folder."""
+    away = "where" in fields and scope.where != "local"
+    folder = fields.get("cwd")
+    if away:
+        state = State(replace(state.context, cwd=None, home=None, workspace=None), dict(state.vars))
+    if isinstance(folder, str) and folder:
+        state = state if away else state.copy()
+        state.enter(folder, known=ev.known)
+    return state
 
 
 def _unread(ev: Evaluator, word: Word, streams: list[Stream], state: State, scope: Scope) -> Stream:
@@ -332,7 +338,7 @@ def read_stdin(
         stdin,
         to.language if to.kind == "code" else "shell" if to.kind == "shell" else to.kind,
         word.span,
-        state,
+        _place(ev, {"where": to.where} if to.where else {}, state, inner),
         inner,
         to,
         server,

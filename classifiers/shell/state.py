@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from classifiers.context import Context
@@ -60,6 +61,16 @@ class State:
 
     def chdir(self, cwd: str | None) -> None:
         self.context = replace(self.context, cwd=cwd)
+
+    def enter(self, target: str, *, known: Callable[[str], bool]) -> None:
+        """``cd target``; ``known`` says whether a text is free of unknown parts."""
+        cwd = self.context.cwd
+        if not known(target):
+            self.chdir(target)
+        elif cwd is not None and not known(cwd) and not target.startswith(("/", "~")):
+            self.chdir(f"{cwd}/{target}")
+        else:
+            self.chdir(canonical(target, cwd, self.context.home))
 
     def key(self, path: str) -> str:
         """The name ``files`` knows a path by: ``./t`` and ``t`` are one file."""
