@@ -224,8 +224,10 @@ class Interpreter:
         if base.known and key.known and isinstance(base.data, list | dict | str):
             try:
                 found = base.data[key.data]
-            except (LookupError, TypeError):
+            except (LookupError, TypeError, ValueError):
                 return unknown(self.source(node), base)
+            if isinstance(found, list) and isinstance(key.data, slice):
+                return Value(known=True, data=found, raw=self.source(node), taint=base.taint)
             return found if isinstance(found, Value) else constant(found, base.taint)
         if base.ref in _NAMESPACES:
             if key.text is None:

@@ -189,6 +189,8 @@ class _Reader:
                 pairs = [(_key(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True)]
                 made = [("", self.expr(k)) for k in node.keys if k is not None and not isinstance(k, ast.Constant)]
                 return ir.Table(span, (*made, *pairs))
+            case ast.Slice() if (cut := _cut(node)) is not None:
+                return ir.Const(span, cut)
             case ast.Subscript():
                 return ir.Index(span, self.expr(node.value), self.expr(node.slice))
             case ast.Lambda():
@@ -243,6 +245,21 @@ def _calls(nodes: list[ast.expr]) -> bool:
 
 def _key(node: ast.expr | None) -> str:
     return str(node.value) if isinstance(node, ast.Constant) else ""
+
+
+def _cut(node: ast.Slice) -> slice | None:
+    """The part of a list that a slice with plain numbers takes."""
+    parts = [None if p is None else _number(p) for p in (node.lower, node.upper, node.step)]
+    given = [p for p in (node.lower, node.upper, node.step) if p is not None]
+    return slice(*parts) if sum(p is not None for p in parts) == len(given) else None
+
+
+def _number(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if isinstance(value, int) else None
 
 
 def _is_main(node: ast.Compare) -> bool:

@@ -73,6 +73,8 @@ def parse(node: Node, words: Sequence[Word]) -> Parsed:
             _option(parsed, word, queue)
         elif parsed.node.subcommands is not None and parsed.unknown_sub is None and not parsed.operands:
             _descend(parsed, word)
+            if parsed.unknown_sub is not None and parsed.operands and parsed.node.posix:
+                parsed.operands += queue.rest()
         elif parsed.node.style == "cluster_first" and not parsed.operands and not parsed.hits:
             _old_cluster(parsed, word, queue)
         else:

@@ -40,10 +40,12 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=|BASH_FUNC_[^=\s]+=")
 _EXPORTED = re.compile(r"BASH_FUNC_(\w+)(?:%%|\(\))")
 # Programs that take orders on standard input, and how one of them is given as an argument.
 _ORDERS = {"gdb": "gdb -ex", "ed": "vim -c", "vim": "vim -c"}
+_VERSION = re.compile(r"[@=<>~\[]")
 MAX_ORDERS = 100
 # Where such a text may run a command: dc's ``!`` (not its comparisons), mail's tilde escapes.
 _ESCAPES = {"dc": re.compile(r"!(?![<>=])(.*)"), "letter": re.compile(r"^~(?:[!|]|<\s*!)(.*)", re.MULTILINE)}
 _SILENT_ALONE = frozenset({*_ORDERS, *_ESCAPES, "transfer"})  # at a terminal a person gives the orders
+_SESSION = "what is typed in the session is not in the call"
 MAX_STDIN_WORDS = 50
 MAX_LINES = 10
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
@@ -105,6 +107,11 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
         if lookup(name) is None:
             return Stream(None)  # the wrapper has said that it runs it
         words[0] = words[0].with_text(name)
+    if item.to.language == "package" and words:
+        words = _from_package(words, ev.known(words[0].text))
+        if lookup(words[0].text) is None:
+            ev.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, scope.span(item.span), words[0].text)
+            return Stream(None)
     runs = [words]
     if item.to.append == "stdin" or item.to.replace:
         runs = _with_input(ev, words, item, scope)
@@ -115,6 +122,22 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
             local = state if scope.where == "local" else state.copy()
             out, _ = run_argv(ev, run, local, scope, plan)
     return out
+
+
+def _from_package(words: list[Word], known: bool) -> list[Word]:  # noqa: FBT001 - of the first word
+    """The program a package is run for: ``tsc@5`` is tsc; of a scope only what is described, as ``scope__name``.
+
+    ``npm create vite`` runs create-vite; its ``--`` ends npm's own options.
+    """
+    made = words[0].text == "create" and len(words) > 1
+    words = [words[1], *(w for w in words[2:] if w.text != "--")] if made else list(words)
+    scope, _, name = words[0].text.rpartition("/")
+    name = _VERSION.split(name, maxsplit=1)[0]
+    name = f"create-{name}" if made else name
+    if scope:
+        name = f"{scope[1:]}__{name}" if scope.startswith("@") else words[0].text
+    words[0] = words[0].with_text(name if known else words[0].text)
+    return words
 
 
 def _set(word: Word, state: State) -> None:
@@ -312,14 +335,14 @@ def read_stdin(
     stdin = scope.stdin
     word = words[0]
     if stdin is None and to.kind == "sql":
-        ev.out.hide(
-            OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: statements are typed in a session"
-        )
+        ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: {_SESSION}")
         return
     if to.language == "letter" and (stdin is None or stdin.text is None or not ev.known(stdin.text)):
         return  # a letter is text
-    if stdin is None and to.where:
-        return  # a session on another machine, which is told already
+    if stdin is None and to.where:  # a session on another machine, which is told already
+        if not to.where.endswith(":*"):  # with no machine named it is how another program connects (rsync -e ssh)
+            ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: {_SESSION}")
+        return
     if stdin is None or (plan is not None and plan.network is not None) or stdin.network:
         interactive_socket = (plan is not None and plan.network is not None) or (stdin is not None and stdin.network)
         if interactive_socket and to.kind == "shell":
@@ -329,6 +352,7 @@ def read_stdin(
             return
         if to.kind in {"shell", "code"} and to.language not in _SILENT_ALONE:
             tell(ev, Verb.EXECUTE, Domain.PROCESS, name, word.span, state, scope, destructive=None)
+            ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: {_SESSION}")
         return
     inner = inner_scope(
         scope, {k: getattr(to, k) for k in ("where", "privilege", "condition") if getattr(to, k)}, to.via or name

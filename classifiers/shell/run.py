@@ -59,6 +59,8 @@ _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|
 _FOUND = re.compile(
     r"(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([A-Za-z_][\w.+-]*)(?:\s+2>\s*/dev/null)?\s*(?:\)|`)"
 )
+_IN_PLACE = frozenset({"-i", "-Ei", "-ni", "-Eni", "-nEi"})
+_SUFFIX = re.compile(r"\.[\w-]+")
 _INIT = re.compile(r"/etc/(?:rc\.d/)?init\.d/([\w.@-]+)")
 _ESCAPE = re.compile(r":?!+[\w/.~]")
 
@@ -166,10 +168,15 @@ def run_program(
 
 
 def _without_suffix(program: str, words: Sequence[Word]) -> Sequence[Word]:
-    """BSD's ``sed -i '' …``: the empty word is the suffix of no backup, not the script."""
+    """BSD's ``sed -i '' …``: the word after is the suffix, none when it is empty, not the script."""
     if program not in {"sed", "gsed"}:
         return words
-    return [w for i, w in enumerate(words) if w.text or i == 0 or words[i - 1].text not in {"-i", "-Ei", "-ni"}]
+    out = [w for i, w in enumerate(words) if w.text or i == 0 or words[i - 1].text not in _IN_PLACE]
+    for i, word in enumerate(out[1:-2], 1):
+        if word.text in _IN_PLACE and _SUFFIX.fullmatch(out[i + 1].text):  # no sed script begins with a full stop
+            out[i : i + 2] = [word.with_text(word.text + out[i + 1].text)]
+            break
+    return out
 
 
 def _perform(

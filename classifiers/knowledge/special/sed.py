@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.special.backups import backups
 from classifiers.knowledge.words import Word, is_known
 
 _WROTE = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
@@ -16,8 +17,9 @@ _SUBSTITUTE = re.compile(r"s([^\w\s\\;])(?:\\.|(?!\1).)*\1(?:\\.|(?!\1).)*\1([gp
 _COMMAND = re.compile(r"(?:^|[;{}\n])\s*(?:[0-9$,~+!\s]|/(?:\\.|[^/\\])*/[IM]?)*([ewWrR])(?:[ \t]+([^\n;}]*))?")
 
 
-def read_sed(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
+def read_sed(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """What the script writes or executes."""
+    backups(reading, name, words)
     for script in _scripts(reading):
         if not is_known(script.text):
             continue

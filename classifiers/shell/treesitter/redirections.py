@@ -21,7 +21,7 @@ def redirected(reader: Reader, node: Node) -> ir.Stmt:
             redirect(reader, child, redirects, extra)
         elif child.type in reader.statements:
             body = reader.one(child)
-        elif child.type == "ERROR":
+        elif child.type == "ERROR" and reader.between(child.start_byte, child.end_byte + 1) != "<<<":
             broken.append(reader.broken(child))
     if body is None:
         body = ir.Simple([], [], [], reader.span(node))
@@ -63,6 +63,8 @@ def redirect(reader: Reader, node: Node, into: list[ir.Redirect], words: list[ir
             fd = int(reader.raw(child)) if reader.raw(child).isdigit() else None
         elif not child.is_named and not op:
             op = "<>" if reader.raw(child) == "<>" else child.type
+            if op == "<" and reader.between(child.start_byte - 2, child.start_byte) == "<<":
+                op = "<<<"  # the grammar knows it in front of other redirections only
             lifted = reader.lifted.get(child.start_byte)
             if lifted is not None:
                 at = child.start_byte + reader.base

@@ -1,0 +1,36 @@
+"""In-place editing with a suffix (``sed -i.bak``, ``perl -pi.orig``) keeps each old file under another name.
+
+GNU sed manual, "-i"; perlrun(1), "-i": a suffix without ``*`` is put behind the name, with ``*`` that is the name.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+
+from classifiers.effects import Domain, Verb
+from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.words import Word
+
+_MADE = {"destructive": False, "reversibility": "reversible"}
+
+
+def backups(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
+    """One file made for each file that is edited."""
+    suffix = next((h.value.text for h in reading.parsed.hits if h.spelling in {"-i", "--in-place"} and h.value), "")
+    edited = [i for i in reading.items if isinstance(i, Told) and i.action is Verb.MODIFY and i.word is not None]
+    for item in edited if suffix else []:
+        if item.word in reading.parsed.operands and item.target:
+            place = _named(item.target, suffix)
+            reading.items.append(Told(Verb.CREATE, Domain.FILESYSTEM, place, _MADE, item.span, item.word))
+
+
+def _named(path: str, suffix: str) -> str:
+    if "*" not in suffix:
+        return path + suffix
+    folder, base = posixpath.split(path)
+    made = suffix.replace("*", base)
+    return made if "/" in suffix else posixpath.join(folder, made)
+
+
+SPECIAL = ("backups", backups)
