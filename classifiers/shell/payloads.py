@@ -124,7 +124,7 @@ def _argv(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan | 
     return out
 
 
-def _from_package(words: list[Word], known: bool) -> list[Word]:  # noqa: FBT001 - of the first word
+def _from_package(words: list[Word], known: bool) -> list[Word]:
     """The program a package is run for: ``tsc@5`` is tsc; of a scope only what is described, as ``scope__name``.
 
     ``npm create vite`` runs create-vite; its ``--`` ends npm's own options.

@@ -1,4 +1,4 @@
-"""fd: what is walked, and the command ``-x`` or ``-X`` runs on what was found, up to ``;`` (fd(1), "Command execution")."""
+"""fd: what is walked, and the command ``-x`` or ``-X`` runs on what was found, up to ``;`` (fd(1))."""
 
 from __future__ import annotations
 
