@@ -72,9 +72,7 @@ def parse(node: Node, words: Sequence[Word]) -> Parsed:
         elif _is_option(text, parsed):
             _option(parsed, word, queue)
         elif parsed.node.subcommands is not None and parsed.unknown_sub is None and not parsed.operands:
-            _descend(parsed, word)
-            if parsed.unknown_sub is not None and parsed.operands and parsed.node.posix:
-                parsed.operands += queue.rest()
+            _descend(parsed, word, queue)
         elif parsed.node.style == "cluster_first" and not parsed.operands and not parsed.hits:
             _old_cluster(parsed, word, queue)
         else:
@@ -210,7 +208,7 @@ def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, 
         parsed.operands += queue.rest()
 
 
-def _descend(parsed: Parsed, word: Word) -> None:
+def _descend(parsed: Parsed, word: Word, queue: _Queue) -> None:
     node = parsed.node
     child = find_sub(node, word.text)
     if child is not None:
@@ -219,7 +217,7 @@ def _descend(parsed: Parsed, word: Word) -> None:
         parsed.subs.append(word)
     elif node.unknown_subcommand == "operand":
         parsed.unknown_sub = word
-        parsed.operands.append(word)
+        parsed.operands += [word, *queue.rest()] if node.posix else [word]
     else:
         parsed.unknown_sub = word
 
