@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.proxy.cli.instance import free_port, of_kind, records_until, serving, wait_for
+from tests.ports import free_port
+from tests.proxy.cli.instance import of_kind, records_until, serving, wait_for
 
 pytestmark = pytest.mark.agents
 HERE = Path(__file__).resolve().parent

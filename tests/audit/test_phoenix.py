@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 import urllib.request
@@ -21,6 +20,7 @@ from audit import record as records
 from audit.sink_runner import SinkRunner
 from audit.sinks.otlp import SINK as OTLP
 from tests.audit.build import action_record, open_log, shell_action, shell_call
+from tests.ports import free_port
 
 PHOENIX = os.environ.get("ONLOOKER_PHOENIX", "")
 pytestmark = [
@@ -30,13 +30,8 @@ pytestmark = [
 ]
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
-
-
 def get(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=60) as answer:
         return json.loads(answer.read())
 
 
@@ -58,7 +53,7 @@ def phoenix(tmp_path):
             time.sleep(0.2)
     yield url
     server.terminate()
-    server.wait(20)
+    server.wait(60)
 
 
 def test_phoenix_shows_each_call_as_a_tool_and_joins_the_callers_trace(tmp_path, phoenix):
@@ -73,7 +68,7 @@ def test_phoenix_shows_each_call_as_a_tool_and_joins_the_callers_trace(tmp_path,
     asyncio.run(runner.drain())
     sink.close()
     assert (runner.status["otlp"].rejected, runner.status["otlp"].error) == (0, None)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while len(found := get(f"{phoenix}/v1/projects/default/spans")["data"]) < 3:
         assert time.monotonic() < until, found
         time.sleep(0.2)

@@ -37,7 +37,9 @@ from audit.sinks.webhook import SINK as WEBHOOK
 from classifiers.discover import discover
 from tests.audit.build import AROUND, action_record, every_kind, open_log
 from tests.audit.otlp_receiver import Received, attributes, serve_grpc, serve_http, stop
+from tests.ports import free_port
 
+WAIT_S = 60.0  # against hanging only: nothing here is a promise about time
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
 
@@ -62,7 +64,7 @@ def drain(folder, name, sink):
     return runner.status[name]
 
 
-def run_until(folder, sinks, done, timeout_s=30):
+def run_until(folder, sinks, done, timeout_s=WAIT_S):
     """Run the real loop until ``done()`` holds."""
     runner = SinkRunner(folder, folder.parent / "sinks", sinks, poll_s=0.01, wait_s=0.01)
 
@@ -399,10 +401,10 @@ def test_syslog_over_tcp_counts_octets_and_survives_a_restart(folder):
     thread.start()
     sink = SYSLOG.open({"address": f"tcp:127.0.0.1:{listener.getsockname()[1]}"}, folder)
     sink.send(written(folder)[:4])
-    assert gone.wait(10)
+    assert gone.wait(WAIT_S)
     sink.batch_records = 4
     run_until(folder, {"syslog": sink}, lambda r: r.status["syslog"].sent >= len(written(folder)))
-    thread.join(10)
+    thread.join(WAIT_S)
     listener.close()
     assert got[4:] == [message(r) for r in written(folder)]
 
@@ -417,12 +419,12 @@ def test_syslog_by_datagram(folder, tmp_path, kind):
         receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         receiver.bind(str(tmp_path / "log"))
         address = f"unix:{tmp_path / 'log'}"
-    receiver.settimeout(5)
+    receiver.settimeout(WAIT_S)
     got = []
     thread = threading.Thread(target=lambda: got.extend(receiver.recv(65536) for _ in written(folder)))
     thread.start()
     drain(folder, "syslog", SYSLOG.open({"address": address}, folder))
-    thread.join(10)
+    thread.join(WAIT_S)
     receiver.close()
     assert len(got) == len(written(folder))
 
@@ -556,8 +558,7 @@ def nats_server(tmp_path):
     binary = shutil.which("nats-server", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if binary is None:
         pytest.skip("no nats-server binary is installed")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [binary, "-js", "-a", "127.0.0.1", "-p", str(port), "-sd", str(tmp_path / "js")]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in server.stderr:

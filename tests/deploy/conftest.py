@@ -83,7 +83,7 @@ class Served:
         self.listen, self.control = listen, control
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"http://{self.control}{path}", timeout=5) as reply:
+        with urllib.request.urlopen(f"http://{self.control}{path}", timeout=30) as reply:
             return reply.read().decode()
 
     def ask(self) -> None:
@@ -94,10 +94,10 @@ class Served:
             "X-Onlooker-Objective": "tidy-notes",
         }
         request = urllib.request.Request(f"http://{self.listen}/model/v1/messages", body, headers)
-        with urllib.request.urlopen(request, timeout=10) as reply:
+        with urllib.request.urlopen(request, timeout=60) as reply:
             assert reply.status == 200
 
-    def until(self, want: str, within_s: float = 15) -> str:
+    def until(self, want: str, within_s: float = 60) -> str:
         """The metrics, once a line of them is ``want``; fails with what they say instead."""
         end = time.monotonic() + within_s
         while True:

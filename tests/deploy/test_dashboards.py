@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 import time
 import urllib.error
@@ -12,6 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.ports import free_port
 
 GRAFANA = Path(__file__).resolve().parents[2] / "deploy/grafana"
 BOARDS = {f.stem: json.loads(f.read_text()) for f in sorted((GRAFANA / "dashboards").glob("*.json"))}
@@ -43,9 +44,7 @@ def test_a_live_instance_declares_every_metric_a_panel_names(served):
 
 @pytest.mark.slow
 def test_prometheus_evaluates_every_panel_on_a_live_instance(tool, started, served, tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     config = tmp_path / "prometheus.yml"
     scrape = {"job_name": "o", "scrape_interval": "1s", "static_configs": [{"targets": [served.control]}]}
     config.write_text(json.dumps({"scrape_configs": [scrape]}))
@@ -64,7 +63,7 @@ def test_prometheus_evaluates_every_panel_on_a_live_instance(tool, started, serv
 def evaluated(address, expr):
     try:
         with urllib.request.urlopen(
-            f"http://{address}/api/v1/query?query={urllib.parse.quote(expr)}", timeout=5
+            f"http://{address}/api/v1/query?query={urllib.parse.quote(expr)}", timeout=30
         ) as reply:
             return json.load(reply)
     except urllib.error.HTTPError as error:
@@ -74,7 +73,7 @@ def evaluated(address, expr):
         return {"status": str(error), "data": {"result": []}}
 
 
-def until(true, within_s=40):
+def until(true, within_s=60):
     end = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < end

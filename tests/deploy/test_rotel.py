@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.ports import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -52,15 +54,9 @@ def store():
     made.server.server_close()
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def listening(port, process):
     """Until the collector takes connections: a sink that met a closed port waits longer and longer."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         assert process.poll() is None, "rotel ended"
         with socket.socket() as probe:
@@ -98,12 +94,12 @@ def test_records_of_a_live_instance_reach_the_store_behind_rotel(started, model,
         listening(port, collector)
         listen = json.loads(instance.stdout.readline())["listen"]
         ask(listen)
-        assert store.came.wait(30), "no record came through"
+        assert store.came.wait(60), "no record came through"
 
 
 def ask(listen):
     body = json.dumps({"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}]}).encode()
     headers = {"Content-Type": "application/json", "anthropic-version": "2023-06-01"}
     request = urllib.request.Request(f"http://{listen}/model/v1/messages", body, headers)
-    with urllib.request.urlopen(request, timeout=10) as reply:
+    with urllib.request.urlopen(request, timeout=60) as reply:
         assert reply.status == 200

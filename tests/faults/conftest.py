@@ -17,14 +17,9 @@ from proxy.exchange import Side
 from proxy.settings import Config, SpoolSettings
 from proxy.spool.events import BodySeen, Dropped, Ended
 from proxy.spool.tail import SpoolTail
+from tests.ports import free_port
 
-WAIT_S = 30.0
-
-
-def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+WAIT_S = 60.0  # against hanging only: nothing here is a promise about time
 
 
 def one_route(tmp_path, memory, upstream):

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -17,6 +16,7 @@ from audit.sinks import Figure
 from audit.sinks.otlp import SINK as OTLP
 from tests.audit.build import action_record, open_log
 from tests.audit.otlp_receiver import Received, attributes, serve_grpc, serve_http, stop
+from tests.ports import free_port
 
 pytestmark = pytest.mark.faults
 OUTAGE_S = float(os.environ.get("ONLOOKER_OUTAGE_S", "2"))
@@ -24,11 +24,6 @@ OUTAGE_S = float(os.environ.get("ONLOOKER_OUTAGE_S", "2"))
 
 def ids_of(received):
     return [attributes(log)["onlooker.record.id"] for log in received.logs]
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def run_while(folder, sink, done, timeout_s=60):
@@ -201,7 +196,7 @@ def test_through_rotel_a_real_collector(tmp_path):
         assert received.wait(lambda: wanted <= {m.name for m in received.metrics})
     finally:
         collector.send_signal(signal.SIGTERM)
-        collector.wait(20)
+        collector.wait(60)
         stop(server)
     assert status.rejected == 0
     assert {log.event_name for log in received.logs} == {"onlooker.action", "onlooker.segment", "onlooker.checkpoint"}

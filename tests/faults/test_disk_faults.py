@@ -1,6 +1,7 @@
 """The filesystem under the log frozen, then full: traffic does not notice, and the log is complete afterwards. Needs root."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import subprocess
@@ -14,8 +15,9 @@ from audit.verify import verify
 from proxy.instance import Instance
 from proxy.settings import Config, SpoolSettings
 from proxy.status import read_pids
+from tests.ports import free_port
 
-from .conftest import free_port
+from .conftest import wait_for
 from .test_instance_faults import play
 
 pytestmark = pytest.mark.faults
@@ -156,15 +158,15 @@ def throttle(disk):
     """A function that lets a process tree write a few times a second to the disk (cgroup v2 ``io.max``, else v1)."""
     listed = subprocess.run(["findmnt", "-no", "MAJ:MIN", str(disk)], capture_output=True, text=True, check=True)
     device = listed.stdout.strip()
-    root = Path("/sys/fs/cgroup")
+    root, name = Path("/sys/fs/cgroup"), f"onlooker-test-{os.getpid()}"
     if "io" in (root / "cgroup.controllers").read_text().split() if (root / "cgroup.controllers").exists() else ():
         (root / "cgroup.subtree_control").write_text("+io")
-        group, rule = root / "onlooker-test", ("io.max", f"{device} wiops=4")
+        group, rule = root / name, ("io.max", f"{device} wiops=4")
     elif (root / "blkio/blkio.throttle.write_iops_device").exists():
-        group, rule = root / "blkio/onlooker-test", ("blkio.throttle.write_iops_device", f"{device} 4")
+        group, rule = root / "blkio" / name, ("blkio.throttle.write_iops_device", f"{device} 4")
     else:
         pytest.skip("no cgroup can slow a device here")
-    group.mkdir(exist_ok=True)
+    group.mkdir()
     (group / rule[0]).write_text(rule[1])
 
     def put(pids):
@@ -173,7 +175,9 @@ def throttle(disk):
 
     yield put
     for pid in (group / "cgroup.procs").read_text().split():
-        (group.parent / "cgroup.procs").write_text(pid)
+        with contextlib.suppress(ProcessLookupError):
+            (group.parent / "cgroup.procs").write_text(pid)
+    wait_for(lambda: not (group / "cgroup.procs").read_text(), "the group to be empty")
     group.rmdir()
 
 

@@ -7,7 +7,6 @@ import signal
 import socket
 import ssl
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,9 @@ from proxy.ca import authority
 from proxy.ca.leaf import Mint
 from proxy.relay import counters
 from proxy.spool.events import Dropped, Opaque, Opened
+from tests.ports import free_port
 
-from .conftest import drain, free_port, listening, totals, wait_for
+from .conftest import WAIT_S, drain, listening, totals, wait_for
 
 pytestmark = pytest.mark.faults
 
@@ -70,7 +70,7 @@ def echo():
 
 
 def tunnel(proxy, port, host=b"127.0.0.1"):
-    sock = socket.create_connection(("127.0.0.1", proxy), timeout=10)
+    sock = socket.create_connection(("127.0.0.1", proxy), timeout=WAIT_S)
     sock.sendall(b"CONNECT %s:%d HTTP/1.1\r\nHost: x\r\n\r\n" % (host, port))
     got = b""
     while len(got) < len(ESTABLISHED):
@@ -106,7 +106,7 @@ def test_kill_9_with_tunnels_open_is_counted_to_the_byte(relay, memory, echo):
         child.send(signal.SIGKILL)
         child.end()
         for sock in socks:
-            sock.settimeout(5)
+            sock.settimeout(WAIT_S)
             try:
                 assert sock.recv(1) == b""
             except ConnectionResetError:
@@ -148,14 +148,14 @@ def test_a_large_tunnel_with_a_reader_that_stalls_stays_small_and_exact(relay, m
         while sent < size:
             if not select.select((), (one,), (), 0.3)[1]:
                 full.set()
-                select.select((), (one,), (), 30)
+                select.select((), (one,), (), WAIT_S)
             sent += one.send(PIECE[: size - sent])
 
     far = echo(pour)
     child, proxy = forwarding(relay)
     before = resident_mib(child.pid)
     with tunnel(proxy, far.port) as sock:
-        assert full.wait(10)
+        assert full.wait(WAIT_S)
         digest, got = hashlib.sha256(), 0
         while data := sock.recv(1 << 20):
             digest.update(data)
@@ -178,7 +178,7 @@ def test_many_short_tunnels_leave_nothing_behind(relay, memory, echo):
     child, proxy = forwarding(relay)
     folder = Path(f"/proc/{child.pid}/fd")
     tunnel(proxy, far.port).close()
-    time.sleep(0.2)
+    wait_for(lambda: counters.read(memory / "counters")[0]["connections_open"] == 0, "the first to leave")
     before = len(list(folder.iterdir()))
     count = int(os.environ.get("ONLOOKER_TUNNELS", "1000"))
     for n in range(count):

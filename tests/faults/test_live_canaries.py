@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from proxy.cli import cli
 from tests.audit.otlp_receiver import Received, serve_http, stop
+from tests.ports import free_port
 
-from .conftest import free_port
 from .test_mixed_faults import Served
 
 pytestmark = pytest.mark.faults
@@ -140,6 +140,13 @@ def run_command(*words):
     return done.stdout + done.stderr
 
 
+def all_recorded_and_sent(served):
+    offered, recorded, gaps = served.figures()
+    text = httpx.get(f"http://127.0.0.1:{served.control}/metrics", timeout=60).text
+    lags = re.findall(r'(?m)^onlooker_sink_lag_records\{sink="(otlp|ocsf)"\} (\S+)', text)
+    return offered == recorded + gaps and [float(lag) for _, lag in lags] == [0, 0]
+
+
 def test_no_secret_of_live_traffic_is_in_any_file_line_sink_report_or_export(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")  # each process then says more, and with the values it works on
     port, secrets, received = free_port(), Secrets(), Received()
@@ -163,9 +170,11 @@ def test_no_secret_of_live_traffic_is_in_any_file_line_sink_report_or_export(tmp
         kept["spool"] = await asyncio.to_thread(bytes_below, served.spool)
         os.kill(analyzer, signal.SIGCONT)
         await plant(served.port, secrets, number)
-        await asyncio.sleep(1.5)
+        async with asyncio.timeout(60):  # what is sent is looked at, so all of it must have been
+            while not await asyncio.to_thread(all_recorded_and_sent, served):
+                await asyncio.sleep(0.1)
         kept["inbox"] = await asyncio.to_thread(bytes_below, served.spool.with_name(f"{served.spool.name}.inbox"))
-        kept["metrics"] = httpx.get(f"http://127.0.0.1:{served.control}/metrics", timeout=5).content
+        kept["metrics"] = httpx.get(f"http://127.0.0.1:{served.control}/metrics", timeout=60).content
         assert await asyncio.to_thread(served.stop) == 0
         server.close()
 

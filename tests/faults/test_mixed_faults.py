@@ -4,6 +4,7 @@ ONLOOKER_MIXED_S lengthens it (12 s), ONLOOKER_MIXED_SEED changes what is hit wh
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -24,8 +25,9 @@ from audit.verify import verify
 from proxy.instance import read_records
 from proxy.settings import spool_dir_for
 from proxy.status import alive, read_pids
+from tests.ports import free_port
 
-from .conftest import WAIT_S, free_port, listening, many_files, wait_for
+from .conftest import WAIT_S, listening, many_files, wait_for
 from .test_soak import descriptors, memory_of
 
 pytestmark = pytest.mark.faults
@@ -55,21 +57,26 @@ class Served:
         self.start()
 
     def start(self):
+        """Until it says it is ready: a port is open before the relays behind it have opened their files."""
+        begun = self.ready()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "proxy", "serve", "--state", str(self.state), "--route", f"/=http://127.0.0.1:{self.upstream}",
                  "--listen", f"127.0.0.1:{self.port}", "--control", f"127.0.0.1:{self.control}", "--workers", "2", *self.more],
                 stdout=log, stderr=log,
             )  # fmt: skip
-        wait_for(lambda: self.pids().get("supervisor") == self.process.pid, "serve")
+        wait_for(lambda: self.ready() > begun, "serve")
         wait_for(lambda: listening(self.port) and listening(self.control), "ports")
+
+    def ready(self):
+        return self.log.read_bytes().count(b'"ready"') if self.log.exists() else 0
 
     def pids(self):
         return read_pids(self.state / "pids.json")
 
     def figures(self):
         """Exchanges offered, recorded, in gaps."""
-        text = httpx.get(f"http://127.0.0.1:{self.control}/metrics", timeout=5).text
+        text = httpx.get(f"http://127.0.0.1:{self.control}/metrics", timeout=WAIT_S).text
         return [
             int(float(re.search(rf"(?m)^onlooker_exchanges{n}_total (\S+)", text)[1]))
             for n in ("", "_recorded", "_gap")
@@ -89,7 +96,7 @@ class Served:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(90)
+        return self.process.wait(2 * WAIT_S)
 
 
 @pytest.fixture
@@ -303,7 +310,6 @@ def test_fifty_clients_of_every_kind_are_counted_exactly(served):
         sizes.append(sum(memory_of(p) for p in served.pids()["relays"]))
 
     sizes = []
-    time.sleep(1.0)
     base = {pid: descriptors(pid) for pid in served.pids()["relays"]}
     book = play(served, wait)
     certain = len(book.whole) + len(book.begun)
@@ -333,7 +339,8 @@ def test_any_process_killed_or_stopped_under_fifty_clients(served):
         if chance.random() < 0.5:
             os.kill(pid, signal.SIGSTOP)
             await asyncio.sleep(chance.uniform(0.05, 0.8))
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
             return
         os.kill(pid, signal.SIGKILL)
         if role == "supervisor":
@@ -343,12 +350,11 @@ def test_any_process_killed_or_stopped_under_fifty_clients(served):
 
     async def hit():
         until = time.monotonic() + SECONDS
-        while time.monotonic() < until:
+        while time.monotonic() < until or sum(hits.values()) < SECONDS / 2:
             await one_hit()
             await asyncio.sleep(chance.uniform(0.1, 0.6))
 
     book = play(served, hit)
-    assert sum(hits.values()) >= SECONDS / 2, hits
     certain = len(book.whole) + len(book.begun)
     deadline = time.monotonic() + 2 * WAIT_S
     while not certain <= sum(served.figures()[1:]) <= certain + len(book.maybe):

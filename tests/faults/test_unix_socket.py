@@ -8,8 +8,9 @@ import pytest
 
 from proxy.instance import Instance
 from proxy.settings import Config, SpoolSettings
+from tests.ports import free_port
 
-from .conftest import WAIT_S, free_port
+from .conftest import WAIT_S
 from .test_instance_faults import BODY
 
 pytestmark = pytest.mark.faults

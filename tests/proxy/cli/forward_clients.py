@@ -73,7 +73,7 @@ class Model(threading.Thread):
 
 
 def recorded(state, kind, count=1):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         found = [r for r in read_records(state) if r["kind"] == kind]
         if len(found) >= count:

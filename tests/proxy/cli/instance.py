@@ -18,7 +18,7 @@ from proxy.settings import spool_dir_for
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0  # against hanging only: nothing here is a promise about time
 
 
 @contextlib.contextmanager
@@ -32,7 +32,7 @@ def serving(state: Path, *flags: str) -> Iterator[dict[str, str]]:
             yield json.loads(process.stdout.readline())
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(PATIENCE_S)
             forget(state)
 
 
@@ -54,13 +54,7 @@ def running(script: str, *arguments: str, port: int, **more: Any) -> Iterator[su
             yield process
         finally:
             process.terminate()
-            process.wait(30)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+            process.wait(PATIENCE_S)
 
 
 def records(state: Path) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """``doctor --live`` follows a probe through a real instance into its log, and says where one got stuck."""
 
+import contextlib
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from proxy.doctor.live import NotRunningError, last_seen, run_live
+from tests.ports import free_port
 
 from . import instance
 
@@ -42,6 +44,14 @@ def upstream():
     server.server_close()
 
 
+@contextlib.contextmanager
+def recording(state, *flags):
+    """An instance whose analyzer has begun its log: the doctor gives a record 10 s, and a slow machine's start none of them."""
+    with instance.serving(state, *flags) as up:
+        instance.wait_for(lambda: instance.records(state))
+        yield up
+
+
 def doctor(state, *flags):
     argv = [sys.executable, "-m", "proxy", "doctor", "--live", "--json", "--state", str(state), *flags]
     done = subprocess.run(argv, env=instance.ENV, capture_output=True, text=True, timeout=90, check=False)
@@ -50,7 +60,7 @@ def doctor(state, *flags):
 
 def test_a_probe_of_the_listener_and_of_each_route_is_followed_into_the_log(tmp_path, upstream):
     here = f"http://127.0.0.1:{upstream.server_port}"
-    with instance.serving(tmp_path / "s", "--route", f"mine={here}", "--route", f"/={here}") as up:
+    with recording(tmp_path / "s", "--route", f"mine={here}", "--route", f"/={here}") as up:
         done, checks = doctor(tmp_path / "s")
         found = instance.records(tmp_path / "s")
     own, mine = checks[f"probe {up['listen']}"], checks["probe route mine"]
@@ -64,14 +74,14 @@ def test_a_probe_of_the_listener_and_of_each_route_is_followed_into_the_log(tmp_
 
 def test_an_answer_without_a_body_has_nothing_to_record_and_says_so(tmp_path, upstream):
     upstream.silent = True
-    with instance.serving(tmp_path / "s", "--route", f"mine=http://127.0.0.1:{upstream.server_port}"):
+    with recording(tmp_path / "s", "--route", f"mine=http://127.0.0.1:{upstream.server_port}"):
         _, checks = doctor(tmp_path / "s")
     assert checks["probe route mine"]["state"] == "ok"
     assert "nothing in it to read" in checks["probe route mine"]["said"]
 
 
 def test_an_upstream_that_refuses_is_said_with_the_relays_reason(tmp_path):
-    with instance.serving(tmp_path / "s", "--route", f"dead=http://127.0.0.1:{instance.free_port()}"):
+    with recording(tmp_path / "s", "--route", f"dead=http://127.0.0.1:{free_port()}"):
         done, checks = doctor(tmp_path / "s")
         wrong, _ = doctor(tmp_path / "s", "--probe", "nope")
     assert done.returncode == 1
@@ -89,7 +99,7 @@ def test_nothing_running_is_exit_4(tmp_path):
 
 def test_another_program_on_the_port_is_told_from_ours(tmp_path, upstream):
     """The files say that a relay listens there; what answers is somebody else."""
-    with instance.serving(tmp_path / "s"):
+    with recording(tmp_path / "s"):
         kept = {n: (tmp_path / "s" / n).read_text() for n in ("running.json", "config.json")}
     running = json.loads(kept["running.json"]) | {"listen": [f"127.0.0.1:{upstream.server_port}"]}
     state = tmp_path / "s"
@@ -97,15 +107,14 @@ def test_another_program_on_the_port_is_told_from_ours(tmp_path, upstream):
     (state / "pids.json").write_text(json.dumps({"supervisor": os.getpid()}))
     (check,) = run_live(state)
     assert (check.state, "another program listens here" in check.said) == ("bad", True)
-    running["listen"] = [f"127.0.0.1:{instance.free_port()}"]
+    running["listen"] = [f"127.0.0.1:{free_port()}"]
     (state / "running.json").write_text(json.dumps(running))
     (check,) = run_live(state)
     assert (check.state, "Connection refused" in check.said) == ("bad", True)
 
 
 def test_a_stopped_analyzer_is_where_the_probe_waits(tmp_path):
-    with instance.serving(tmp_path / "s"):
-        instance.wait_for(lambda: instance.records(tmp_path / "s"))
+    with recording(tmp_path / "s"):
         pid = json.loads((tmp_path / "s" / "pids.json").read_text())["analyzer"]
         os.kill(pid, signal.SIGSTOP)
         try:

@@ -38,7 +38,7 @@ def forwarding(tmp_path, model):
 def ask(proxy, model, trust):
     """One request by hand: CONNECT, TLS, POST."""
     host, port = proxy.rsplit(":", 1)
-    raw = socket.create_connection((host, int(port)), timeout=20)
+    raw = socket.create_connection((host, int(port)), timeout=60)
     raw.sendall(b"CONNECT localhost:%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % model.port)
     assert raw.recv(100).startswith(b"HTTP/1.1 200 ")
     body = json.dumps(ASK).encode()

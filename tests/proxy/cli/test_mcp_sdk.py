@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-from .instance import ENV, forget, free_port, of_kind, records, records_until, running, serving
+from tests.ports import free_port
+
+from .instance import ENV, forget, of_kind, records, records_until, running, serving
 
 SERVER = """
 import sys

@@ -11,7 +11,9 @@ import sys
 
 import pytest
 
-from .instance import ENV, ROOT, forget, free_port, of_kind, records, records_until, running, serving
+from tests.ports import free_port
+
+from .instance import ENV, ROOT, forget, of_kind, records, records_until, running, serving
 
 MODEL = """
 import json, sys
@@ -102,7 +104,7 @@ class Place:
     def model_says(self, listen, *calls):
         """The agent asks its model, which answers with these calls; both through the proxy."""
         host, _, port = listen.rpartition(":")
-        link = http.client.HTTPConnection(host, int(port), timeout=30)
+        link = http.client.HTTPConnection(host, int(port), timeout=60)
         body = {"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": json.dumps(calls)}]}
         head = {"User-Agent": "claude-cli/2.1.197 (external)", "X-Claude-Code-Session-Id": "s-1"}
         link.request("POST", "/model/v1/messages", json.dumps(body), {"Content-Type": "application/json", **head})
@@ -221,7 +223,7 @@ def test_a_line_that_is_too_long_is_no_message_and_the_next_one_is_read(place):
         answers = iter(process.stdout.readline, b"")
         assert any(json.loads(line).get("id") == 1 for line in answers)
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,7 @@ def test_a_line_that_is_too_long_is_no_message_and_the_next_one_is_read(place):
 )
 def test_over_http_other_names_other_origins_and_large_bodies_are_turned_away(place, head, size, status):
     with place.server("http"):
-        link = http.client.HTTPConnection("127.0.0.1", place.http_port, timeout=30)
+        link = http.client.HTTPConnection("127.0.0.1", place.http_port, timeout=60)
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "x": "y" * size})
         kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         link.request("POST", "/mcp", body, {**kinds, **head})

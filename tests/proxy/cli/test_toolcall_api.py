@@ -6,14 +6,16 @@ import http.client
 import json
 from pathlib import Path
 
-from .instance import free_port, of_kind, records_until, running, serving
+from tests.ports import free_port
+
+from .instance import of_kind, records_until, running, serving
 
 SERVER = Path(__file__).with_name("toolcall_api.py").read_text("utf-8")
 
 
 def conversation(listen):
     host, _, port = listen.rpartition(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=20)
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
 
     def ask(action, **body):
         connection.request(

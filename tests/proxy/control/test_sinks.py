@@ -28,7 +28,7 @@ def test_records_reach_a_sink_and_a_wrong_one_is_named(tmp_path, capsys):
         log.append(action_record())
 
     async def run():
-        async with TestClient(TestServer(make_app(config, "t", dict))) as client, asyncio.timeout(20):
+        async with TestClient(TestServer(make_app(config, "t", dict))) as client, asyncio.timeout(60):
             while True:
                 found = await (await client.get("/readyz")).json()
                 if any("syslog" in d for d in found["degraded"]) and any(lake.glob("*.jsonl")):
@@ -70,7 +70,7 @@ def test_the_otlp_sink_sends_every_figure_under_the_name_prometheus_has(tmp_path
     write_status(status_file(config.spool.dir), status)
 
     async def run():
-        async with TestClient(TestServer(make_app(config, "t", dict))) as client, asyncio.timeout(20):
+        async with TestClient(TestServer(make_app(config, "t", dict))) as client, asyncio.timeout(60):
             while "onlooker_calls_total" not in figures_of(received):
                 await asyncio.sleep(0.01)
             return await (await client.get("/metrics", headers={"Authorization": "Bearer t"})).text()
@@ -101,7 +101,7 @@ def test_figures_that_do_not_arrive_are_named_and_hold_up_no_record(tmp_path, fa
         log.append(action_record())
 
     async def run():
-        async with TestClient(TestServer(make_app(config, "t", dict))) as client, asyncio.timeout(20):
+        async with TestClient(TestServer(make_app(config, "t", dict))) as client, asyncio.timeout(60):
             while True:
                 degraded = (await (await client.get("/readyz")).json())["degraded"]
                 if f"sink otlp: figures: otlp metrics: {said}" in degraded and len(received.logs) >= log.next_seq:

@@ -18,7 +18,7 @@ from proxy.relay.core import Relay
 from proxy.relay.serve import start
 from proxy.spool.tail import SpoolTail
 
-WAIT_S = 3.0
+WAIT_S = 60.0  # against hanging only: nothing here is a promise about time
 
 
 class Upstream:

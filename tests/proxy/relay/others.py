@@ -16,10 +16,12 @@ import time
 import h11
 import httptools
 
+from tests.ports import free_port
+
 from .conftest import WAIT_S
 
 REFUSED = b"refused"
-QUIET_S = 0.4  # of a kept connection: it has said all it has to say
+ROUNDS = 3  # of one thread of a server: asked later and answered, so it has turned to all that came before
 PROGRAMS = ("nginx", "haproxy", "aiohttp")
 NGINX = """{user}worker_processes 1; daemon off; pid {folder}/pid; error_log {folder}/log crit; events {{ }}
 http {{ access_log off; client_body_temp_path {folder}/body; large_client_header_buffers 8 128k; client_max_body_size 0;
@@ -58,8 +60,7 @@ class Served:
     """One server process that answers ``<target>``."""
 
     def __init__(self, program, folder):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         file = folder / "conf"
         user = "user root; " if os.geteuid() == 0 else ""
         file.write_text((NGINX if program == "nginx" else HAPROXY).format(folder=folder, port=self.port, user=user))
@@ -70,7 +71,7 @@ class Served:
         }[program]
         self.log = (folder / "said").open("wb")
         self.process = subprocess.Popen(argv, stdout=self.log, stderr=self.log)
-        deadline = time.monotonic() + 5 * WAIT_S
+        deadline = time.monotonic() + WAIT_S
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port)).close()
@@ -80,16 +81,29 @@ class Served:
                 time.sleep(0.02)
 
     def read(self, raw):
-        with socket.create_connection(("127.0.0.1", self.port), timeout=QUIET_S) as sock:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S) as sock:
             with contextlib.suppress(OSError):
                 sock.sendall(raw)
             got = b""
-            with contextlib.suppress(OSError):
-                while data := sock.recv(65536):
-                    got += data
+            while more := self._said(sock):
+                got += more
         told = _TOLD.findall(got)
         taken = [target for status, target in told if status == b"200"]
         return (*taken, *((REFUSED,) if len(taken) < max(len(told), 1) else ()))
+
+    def _said(self, sock):
+        """What has come once others who asked later have been answered: nothing, when all was said."""
+        for _ in range(ROUNDS):
+            with socket.create_connection(("127.0.0.1", self.port), timeout=WAIT_S) as other:
+                other.sendall(b"GET /later HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                while other.recv(65536):
+                    pass
+        sock.setblocking(False)
+        got = b""
+        with contextlib.suppress(OSError):
+            while data := sock.recv(65536):
+                got += data
+        return got
 
     def close(self):
         self.process.terminate()

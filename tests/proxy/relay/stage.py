@@ -8,7 +8,7 @@ import time
 from proxy.spool.events import Refused
 from proxy.spool.tail import SpoolTail
 
-from .conftest import WAIT_S, Rig, Upstream, read_all, read_exactly, reset
+from .conftest import WAIT_S, Rig, Upstream, read_all, read_exactly
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 ASK = b"GET / HTTP/1.1\r\nHost: @HOST@\r\n\r\n"
@@ -49,11 +49,6 @@ class Stage:
             sock.sendall(piece)
         if end == "fin":
             self.seen.put(got)
-            return
-        if end == "rst":
-            time.sleep(0.02)  # let the bytes leave before the reset overtakes them
-            self.seen.put(got)
-            reset(sock)
             return
         sock.settimeout(WAIT_S)
         try:

@@ -8,6 +8,7 @@ import pytest
 from proxy.relay.chain import chain_of, from_environment
 from proxy.relay.refusals import REFUSALS
 from proxy.spool.events import HeadSeen, Refused
+from tests.ports import free_port
 
 from .company import API, Company
 from .conftest import WAIT_S, read_all, read_exactly, read_head
@@ -115,9 +116,8 @@ def test_each_way_a_parent_can_say_no_is_one_sentence_and_a_record(rig, upstream
 
 
 def test_a_parent_that_is_not_there_is_said(rig, company):
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
-    r = rig({"/": {"url": f"https://{API}", "ca": company.ca}}, upstream_proxy=f"http://127.0.0.1:{port}")
+    gone = f"http://127.0.0.1:{free_port()}"
+    r = rig({"/": {"url": f"https://{API}", "ca": company.ca}}, upstream_proxy=gone)
     assert b"upstream-proxy-connect" in r.talk(ASK)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from proxy.exchange import Ending
 from proxy.spool.events import BodySeen, Ended, HeadSeen, Opaque, Opened, Refused
+from tests.ports import free_port
 
 from .conftest import WAIT_S, read_all, read_exactly, read_head, reset
 
@@ -161,13 +162,13 @@ def test_each_half_of_a_tunnel_ends_by_itself(rig, upstream):
 
 @pytest.mark.parametrize("who", ["client", "upstream"])
 def test_a_tunnel_that_is_reset_is_cut_for_the_other_side_and_counted(rig, upstream, who):
-    seen, gone = [], threading.Event()
+    seen, gone, arrived = [], threading.Event(), threading.Event()
 
     def handler(sock):
         seen.append(read_exactly(sock, 5))
         if who == "upstream":
             sock.sendall(b"part")
-            time.sleep(0.05)  # let the bytes leave before the reset overtakes them
+            assert arrived.wait(WAIT_S)  # a reset discards what was not read yet
             reset(sock)
         else:
             sock.sendall(b"part")
@@ -182,6 +183,7 @@ def test_a_tunnel_that_is_reset_is_cut_for_the_other_side_and_counted(rig, upstr
     sock = opened_tunnel(r.connect(), up.port)
     sock.sendall(b"hello")
     assert read_exactly(sock, 4) == b"part"
+    arrived.set()
     if who == "client":
         reset(sock)
         assert gone.wait(WAIT_S)
@@ -231,7 +233,10 @@ def test_a_client_that_leaves_while_connecting_is_forgotten(rig, upstream):
     r = rig({}, forwarding=True)
     with r.connect() as sock:
         sock.sendall(b"CONNECT 127.0.0.1:%d HTTP/1.1\r\nHost: x\r\n\r\n" % up.getsockname()[1])
-        time.sleep(0.1)
+        deadline = time.monotonic() + WAIT_S
+        while not r.relay._dials:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
     (ended,) = kind(r.events(until=lambda e: kind(e, Ended)), Ended)
     assert ended.ending is Ending.CLIENT_GONE
     for one in (*fillers, up):
@@ -278,9 +283,7 @@ REFUSED = {
 def test_what_must_not_be_connected_is_refused_by_type(rig, name):
     asked, code = REFUSED[name]
     r = rig({}, forwarding=True)
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    for mark, value in ((b"@FORWARD@", r.forward_port), (b"@LISTEN@", r.port), (b"@CLOSED@", port)):
+    for mark, value in ((b"@FORWARD@", r.forward_port), (b"@LISTEN@", r.port), (b"@CLOSED@", free_port())):
         asked = asked.replace(mark, b"%d" % value)
     with r.connect() as sock:
         try:

@@ -12,6 +12,7 @@ from proxy.ca import authority
 from proxy.exchange import Ending, Side
 from proxy.relay.hello import client_hello
 from proxy.spool.events import BodySeen, Ended, HeadSeen, Opaque, Opened, Refused
+from tests.ports import free_port
 
 from .conftest import WAIT_S, read_all, read_exactly, read_head, reset
 from .test_forward import ESTABLISHED, OK, answering, kind
@@ -154,18 +155,20 @@ CUTS = {
 @pytest.mark.parametrize("name", CUTS)
 def test_a_break_inside_is_a_break_for_the_client(forward, upstream, certificate, ca, name):
     reply, how, ending = CUTS[name]
+    arrived = threading.Event()
 
     def handler(sock):
         read_head(sock)
         sock.sendall(reply)
-        time.sleep(0.05)
+        assert arrived.wait(WAIT_S)  # a reset discards what was not read yet
         cut(sock, how)
 
     up = upstream(handler, tls_server(certificate))
     r = forward()
     sock = inside(r, up.port, ca)
     sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    got, clean = b"", True
+    got, clean = read_exactly(sock, len(reply)), True
+    arrived.set()
     try:
         while data := sock.recv(65536):
             got += data
@@ -215,9 +218,7 @@ def test_a_client_that_leaves_takes_its_upstream_along(forward, upstream, certif
 def test_an_upstream_that_cannot_be_verified_is_a_typed_502_inside(forward, upstream, certificate, ca, how, code):  # noqa: PLR0917 - fixtures
     wrap = tls_server(certificate) if how == "unknown authority" else None
     up = upstream(lambda sock: (sock.recv(100), sock.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")), wrap)
-    port = up.port
-    if how == "nobody there":
-        up.close()
+    port = free_port() if how == "nobody there" else up.port
     r = forward(**({"upstream_ca": None} if how == "unknown authority" else {}))
     with inside(r, port, ca) as sock:
         sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

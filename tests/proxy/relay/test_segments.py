@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from proxy.relay.chunks import Chunks
 
+from .conftest import WAIT_S, read_exactly
 from .stage import OK
 
 REQUESTS = [
@@ -40,8 +41,8 @@ def test_requests_in_any_pieces(stage, which, cuts):
     with stage.rig.connect() as sock:
         for piece in split(stage.at_client(raw), cuts):
             sock.sendall(piece)
-        answer = sock.recv(65536)
-    assert stage.seen.get(timeout=3) == expected
+        answer = read_exactly(sock, len(OK))
+    assert stage.seen.get(timeout=WAIT_S) == expected
     assert answer == OK
 
 

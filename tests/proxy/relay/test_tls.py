@@ -2,13 +2,14 @@
 
 import socket
 import ssl
+import threading
 
 import pytest
 
 from proxy.exchange import Ending
 from proxy.spool.events import BodySeen, Ended
 
-from .conftest import read_all, read_exactly, read_head, reset
+from .conftest import WAIT_S, read_all, read_exactly, read_head, reset
 
 ASK = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -93,15 +94,20 @@ CUTS = {
 @pytest.mark.parametrize("name", CUTS)
 def test_only_a_true_end_is_passed_on_as_one(rig, upstream, certificate, name):
     reply, how, after, ending = CUTS[name]
+    arrived = threading.Event()
 
     def handler(sock):
         read_head(sock)
         sock.sendall(reply)
-        __import__("time").sleep(0.05)
+        assert arrived.wait(WAIT_S)  # a reset discards what was not read yet
         cut(sock, how)
 
     r = rig(route(upstream(handler, tls_server(certificate)), certificate))
-    assert r.talk(ASK) == reply + after
+    with r.connect() as sock:
+        sock.sendall(ASK)
+        assert read_exactly(sock, len(reply)) == reply
+        arrived.set()
+        assert read_all(sock) == after
     assert [e.ending for e in ended(r.events(until=ended))] == [ending]
 
 

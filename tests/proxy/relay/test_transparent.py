@@ -149,7 +149,7 @@ def records(state):
 
 
 def until(state, kind):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not (found := [r for r in records(state) if r["kind"] == kind]):
         assert time.monotonic() < deadline, [r["kind"] for r in records(state)]
         time.sleep(0.05)
@@ -232,7 +232,7 @@ def test_a_connection_that_nobody_redirected_is_refused_with_one_sentence(tmp_pa
     argv = [sys.executable, "-m", "proxy", "serve", "--state", str(tmp_path / "s"), "--listen", "127.0.0.1:0"]
     with program([*argv, "--control", "127.0.0.1:0", "--transparent", "127.0.0.1:0"]) as (line, _):
         host, _, port = json.loads(line)["transparent"].rpartition(":")
-        with socket.create_connection((host, int(port)), 10) as sock:
+        with socket.create_connection((host, int(port)), 60) as sock:
             sock.sendall(b"GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n")
             answer = sock.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 400 ")

@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 
+from tests.ports import free_port
+
 from .test_supervisor import WAIT_S, upstream
 
 
 def test_an_orphan_serves_what_it_has_and_leaves_with_the_last_connection(tmp_path):
     up = upstream()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     ours, theirs = socket.socketpair()
     ours.settimeout(WAIT_S)
     config = {
