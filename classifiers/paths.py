@@ -97,6 +97,9 @@ def located(effect: Effect, context: Context) -> Effect:
     path = canonical(effect.target, context.cwd, context.home)
     known = facts(path, context)
     writes, verb = effect.action in _WRITES, effect.action
+    if writes and not known.tags and _puts_into(effect):
+        inside = facts(f"{path}/_", context)
+        known = inside if inside.tags else known
     domain, tags, destructive, rank = effect.domain, effect.tags, effect.destructive, effect.reversibility
     if writes and destructive is None and not effect.dry_run and _replaces(effect, path, context):
         destructive, rank = True, Reversibility.IRREVERSIBLE
@@ -115,6 +118,13 @@ def located(effect: Effect, context: Context) -> Effect:
         effect.dry_run, known.scope if effect.where == "local" else PathScope.REMOTE, known.sensitivity, tags,
         effect.via, effect.evidence, effect.filtered,
     )  # fmt: skip
+
+
+def _puts_into(effect: Effect) -> bool:
+    """Whether the path may be a folder that files are put into (``cp x /etc/profile.d``); ``mkdir`` puts nothing there."""
+    if effect.action is Verb.CREATE:
+        return effect.destructive is not False or effect.breadth is not Breadth.ONE
+    return effect.action is Verb.MODIFY and effect.destructive is not False
 
 
 def _replaces(effect: Effect, path: str, context: Context) -> bool:
@@ -160,6 +170,8 @@ def _tilde(path: str, home: str | None) -> str:
 def _facts(path: str, home: str | None, workspace: str | None) -> PathFacts:
     table = _table()
     scope = _scope(path, home, workspace, table)
+    if path.startswith(("/private/etc/", "/private/var/")):  # macOS: the real place of /etc and /var
+        path = path[8:]
     seen = _tilde(path, home)
     for row in table.rows:
         if (row.matches(seen) or row.matches(path)) and not row.excepted(seen):
