@@ -11,7 +11,7 @@ from classifiers.code.ir import Node
 from classifiers.code.library import Known
 from classifiers.code.readers import PLACES, READERS, STRANGERS
 from classifiers.code.values import UNKNOWN, Value, taints, unknown
-from classifiers.effects import Certainty, Domain, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.templates import Given, Lookup, fill_all, template
 
@@ -177,17 +177,25 @@ def _flows(site: Site, made: frozenset[int]) -> None:
     """What came in by the arguments and goes out, or is run, by this call."""
     out = site.reader.out
     sources = [(i, out.effects[i]) for i in sorted(site.taint) if i < len(out.effects)]
+    sources += [(i, out.effects[i]) for i in sorted(made - site.taint) if out.effects[i].domain is Domain.SECRETS]
     for sink in sorted(made):
         effect = out.effects[sink]
         for index, source in sources:
-            environment = source.domain is Domain.ENVIRONMENT and source.target == "env:*"
-            asked = environment and effect.domain is Domain.NETWORK  # the address itself holds it
-            if (effect.action is Verb.SEND and (source.domain is Domain.SECRETS or environment)) or asked:
+            held = source.domain is Domain.SECRETS and source.action is Verb.READ
+            held = held or (source.domain is Domain.ENVIRONMENT and source.target == "env:*")
+            if held and _leaves(effect):
                 out.effects[sink] = tagged(out.effects[sink], Tag.EXFILTRATION)
                 out.flow(FlowKind.EXFILTRATION, index, sink)
             elif effect.action is Verb.EXECUTE and source.action is Verb.RECEIVE:
                 out.effects[sink] = tagged(out.effects[sink], Tag.REMOTE_CODE)
                 out.flow(FlowKind.REMOTE_CODE, index, sink)
+
+
+def _leaves(effect: Effect) -> bool:
+    """What the call is given goes to another machine: its body, or the address that is asked for."""
+    if effect.domain in {Domain.CLOUD, Domain.MESSAGING}:
+        return effect.action in {Verb.SEND, Verb.CREATE, Verb.MODIFY}
+    return effect.action is Verb.SEND or (effect.domain is Domain.NETWORK and effect.action is Verb.RECEIVE)
 
 
 def _result(site: Site, known: Known, made: frozenset[int]) -> Value:

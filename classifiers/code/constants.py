@@ -86,6 +86,9 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         return constant(str(args[0].data), args[0].taint)
     if kind == "same" and args:
         return args[0]
+    if kind == "encoded" and args:  # the second argument names how the first is written
+        named = args[1].text if len(args) > 1 else None
+        return fold({"base64": "b64", "base64url": "b64", "hex": "hex"}.get(named or "", "text"), own, args[:1], raw)
     if kind == "same_path":
         return path(own.text, raw, own)
     if kind == "windows_join":

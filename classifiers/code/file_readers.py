@@ -74,7 +74,7 @@ def load(site: Site, known: Known) -> Value | None:
     path = role_of(site, known, "path")
     if path is None or (path.known and path.text is None) or path.ref in {"file", "Response"}:
         return None
-    if path.text is not None and re.match(r"\w+://", path.text):
+    if re.match(r"\w+://", path.text if path.text is not None else path.shape or ""):
         return http(site, replace(known, roles={"method": "GET", "url": known.roles["path"]}))
     file(site, replace(known, roles={"path": known.roles["path"], "default": "r"}))
     return Value(ref=known.returns, raw=site.raw, taint=site.taint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from classifiers.code import file_readers, name_readers, run_readers
+from classifiers.code import file_readers, name_readers, run_readers, setting_readers
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
@@ -35,6 +35,9 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "module": name_readers.module,
     "coderef": name_readers.coderef,
     "lookup": name_readers.lookup,
+    "curl_option": setting_readers.curl_option,
+    "mode": setting_readers.mode,
+    "setting": setting_readers.setting,
     "own_file": file_readers.own_file,
     "web": powershell.web,
     "process": powershell.process,
