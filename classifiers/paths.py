@@ -121,7 +121,7 @@ def located(effect: Effect, context: Context) -> Effect:
 
 
 def _puts_into(effect: Effect) -> bool:
-    """Whether the path may be a folder that files are put into (``cp x /etc/profile.d``); ``mkdir`` puts nothing there."""
+    """Whether the path may be a folder files are put into (``cp x /etc/profile.d``); ``mkdir`` puts nothing there."""
     if effect.action is Verb.CREATE:
         return effect.destructive is not False or effect.breadth is not Breadth.ONE
     return effect.action is Verb.MODIFY and effect.destructive is not False
