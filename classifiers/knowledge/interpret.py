@@ -16,11 +16,13 @@ from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.arguments import Hit, Parsed, parse
 from classifiers.knowledge.missing import operands_missing
 from classifiers.knowledge.model import Delegate, Json, Meaning, Node, Slot, Template
+from classifiers.knowledge.named_files import named_files
 from classifiers.knowledge.templates import FILTERS, fill
 from classifiers.knowledge.unlisted import unlisted
 from classifiers.knowledge.words import Word
 
 _NOTHING: Json = {}
+_FILE: Json = {"destructive": False, "reversibility": "read_only"}
 
 
 @dataclass(slots=True)
@@ -167,6 +169,8 @@ class _Interpreter:
         assigned = self.assign(slots)
         for hit, meaning in meanings:
             self.option(hit, meaning)
+        for word in named_files(self.parsed):
+            self.out.items.append(Told(Verb.READ, Domain.FILESYSTEM, word.text, _FILE, word.span, word))
         if instead is not None:
             self.tell_all(instead, None, None)
         else:
@@ -265,7 +269,9 @@ class _Interpreter:
             if words:  # the first word says what all are: a command, or by its value a script and its arguments
                 first = self.chosen(meaning, words[0])
                 self.tell_all(first.effects, words[0], None)
-                self.hand(first.delegate or meaning.delegate, words, _span(words))
+                to = first.delegate or meaning.delegate
+                if to.kind != "none":
+                    self.hand(to, words, _span(words))
             return
         for word in words:
             special = self.chosen(meaning, word)

@@ -1,0 +1,46 @@
+"""Files that options name without a word from their description: a parsed command in, the words of those files out.
+
+``--config-file site.yml``, ``--rcfile a/b``: such an option says itself that its value is a file the program reads,
+whatever program it is. Only a value that looks like a path is taken for one. Keys and certificates are left to the
+descriptions: one used for a connection is not sent over it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from classifiers.knowledge.arguments import Hit, Parsed
+from classifiers.knowledge.model import Meaning
+from classifiers.knowledge.words import Word
+
+_READ = re.compile(
+    r"-{1,2}(?:[\w-]+-)?(?:config|conf|configuration|configfile|conffile|rcfile|file|settings|schema|template|theme"
+    r"|stylesheet|wordlist|bootstrap|values|inventory|dictionary)"
+)
+_WRITTEN = re.compile(
+    r"(?:^|[-_])(?:out|outfile|output|log|pid|lock|save|dump|report|result|dest|target|state|history|cache|sock|socket"
+    r"|trace|write|export|init|remote|container|in-image)(?:$|[-_])"
+)
+_PATH = re.compile(r"(?:[\w.~@+-]*/)+[\w.@+-]+|[\w.@+-]+\.(?:[a-z][a-z0-9_]{0,5})")
+
+
+def named_files(parsed: Parsed) -> Iterator[Word]:
+    """The values, in the order they were given."""
+    for hit in parsed.hits:
+        if hit.value is not None and _bare(hit) and _names_file(hit.spelling, hit.value.text):
+            yield hit.value
+
+
+def _bare(hit: Hit) -> bool:
+    return hit.option is None or hit.option.meaning == Meaning()
+
+
+def _names_file(spelling: str, value: str) -> bool:
+    if not spelling.startswith("--") and len(spelling) < 6:
+        return False
+    return (
+        _READ.fullmatch(spelling) is not None
+        and _WRITTEN.search(spelling.lstrip("-")) is None
+        and _PATH.fullmatch(value) is not None
+    )

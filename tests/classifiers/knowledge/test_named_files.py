@@ -1,0 +1,34 @@
+"""An option that says itself that its value is a file reads it, whether its program's description says so or not."""
+
+import pytest
+
+from classifiers.shell import classify_shell
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("pydocstyle --config rules/doc.ini shop.py", "rules/doc.ini"),
+        ("pydocstyle --config=rules/doc.ini shop.py", "rules/doc.ini"),
+        ("pylint --rcfile pylint.toml shop.py", "pylint.toml"),
+        ("pio ci --project-conf boards/shop.ini", "boards/shop.ini"),
+        ("git add --pathspec-from-file changed.txt", "changed.txt"),
+    ],
+)
+def test_the_file_an_option_names_is_read(command, read):
+    assert f"read filesystem:{read}" in {str(e).split(" read_only")[0] for e in classify_shell(command).effects}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker build --build-context key=value .",
+        "doppler run --config dev -- ls",
+        "cargo build --config net.retry=3",
+        "mypy --log-file=out/mypy.txt src",
+        "helm install shop ./chart --values https://shop.example/values.yaml",
+    ],
+)
+def test_a_name_an_assignment_an_address_and_what_is_written_are_no_such_file(command):
+    named = {"dev", "net.retry=3", "key=value", "out/mypy.txt", "https://shop.example/values.yaml"}
+    assert not {e.target for e in classify_shell(command).effects if e.action.value == "read"} & named
