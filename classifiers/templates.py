@@ -3,8 +3,10 @@
 In: a line such as ``delete filesystem:{path:path} recursive`` and a way to look argument names up.
 Out: an Effect with the holes replaced by a canonical target, or None when an optional argument is absent.
 
-A hole is ``{kind:key}``; kinds are ``path`` (a file path, alone), ``host`` (host and port of a URL or address) and
-``text``. ``{kind:key?}`` drops the effect when the argument is absent; ``{kind:key=value}`` gives a default.
+A hole is ``{kind:key}``; kinds are ``path`` (a file path, alone), ``host`` (host and port of a URL or address),
+``text``, and of two arguments ``beside`` (``{beside:old>new}``: the new name in the folder of the old) and ``below``
+(``{below:folder>name}``: the name, when there is one, in the folder). ``{kind:key?}`` drops the effect when the
+argument is absent; ``{kind:key=value}`` gives a default.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from classifiers.context import Context
 from classifiers.effects import Effect
 from classifiers.paths import located
 
-_HOLE = re.compile(r"\{(path|host|text):([^{}?=]+)(\?|=[^{}]*)?\}")
+_PATHS = frozenset({"path", "beside", "below"})
+_HOLE = re.compile(r"\{(path|host|text|beside|below):([^{}?=]+)(\?|=[^{}]*)?\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def fill(line: str, lookup: Lookup, context: Context) -> Effect | None:
     if None in values:
         raw = next((g.raw or g.text for g, v in zip(found, values, strict=True) if v is None and g is not None), None)
         return replace(t.effect, target=None, target_raw=raw)
-    if t.holes[0].kind == "path":
+    if t.holes[0].kind in _PATHS:
         return located(replace(t.effect, target=str(values[0])), context)
     target = t.texts[0] + "".join(f"{v}{after}" for v, after in zip(values, t.texts[1:], strict=True))
     return replace(t.effect, target=target)
@@ -85,11 +88,34 @@ def fill_all(lines: Iterable[str], lookup: Lookup, context: Context) -> list[Eff
 
 
 def _given(hole: Hole, lookup: Lookup) -> Given | None:
-    given = lookup(hole.key)
+    given = lookup(hole.key) if hole.kind not in {"beside", "below"} else _joined(hole, lookup)
     return Given(hole.default, hole.default) if given is None and hole.default is not None else given
+
+
+def _joined(hole: Hole, lookup: Lookup) -> Given | None:
+    """The path that two arguments make together."""
+    first, _mark, second = hole.key.partition(">")
+    place, name = lookup(first), lookup(second)
+    if hole.kind == "below" and (place is None or name is None):
+        return place or name
+    if place is None or name is None:
+        return name
+    if not place.text or not name.text:
+        return Given(None, name.raw if place.text else place.raw or name.raw)
+    folder = place.text.rstrip("/\\") if hole.kind == "below" else _folder(place.text)
+    if re.match(r"[/\\]|[A-Za-z]:", name.text) or not (folder or place.text.startswith("/")):
+        return name
+    return Given(f"{folder}{'/' if '/' in place.text else _SEPARATOR}{name.text}", name.raw)
+
+
+_SEPARATOR = "\\"  # these holes are for Windows' programs; a path that shows its own separator keeps it
+
+
+def _folder(path: str) -> str:
+    return re.sub(r"[/\\]?[^/\\]*$", "", path.rstrip("/\\"))
 
 
 def _value(given: Given | None, hole: Hole) -> str | None:
     if given is None or not given.text:
         return "" if given is not None and given.text == hole.default == "" else None
-    return host_of(given.text) if hole.kind == "host" else given.text
+    return host_of(given.text) if hole.kind == "host" and given.text != "*" else given.text

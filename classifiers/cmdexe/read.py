@@ -109,12 +109,8 @@ class Batch:
         name = loop.group("var")
         if "/f" in flags and members[:1] in {"'", "`"}:
             self._nested(members.strip("'`"), command, Condition.ALWAYS)
-        walks = "/r" in flags or "/d" in flags
-        literal = not walks and not flags and not re.search(r"[*?%]", members)
-        values = re.split(r"[\s,;]+", members)[:24] if literal and members else [None]
-        for value in values:
-            text = body if value is None else re.sub(re.escape(name), lambda _m, v=value: v, body)
-            self._nested(text, command, Condition.LOOP)
+        for value in _members(members, flags, (loop.group("options") or "").strip()):
+            self._nested(body if value is None else _put_in(body, name, value), command, Condition.LOOP)
 
     def _chdir(self, text: str) -> None:
         name, *given = [w for w in words(text) if w.lower() != "/d"]
@@ -165,6 +161,34 @@ class Batch:
             tags = (Tag.OVERWRITE,) if over else ()
             effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy, tags=tags)
         self.out.put(placed(located(effect, self.context)), (command.start, command.end))
+
+
+def _members(members: str, flags: str, root: str) -> list[str | None]:
+    """What the variable stands for, turn by turn: a word, or the pattern of the files found; None: not known."""
+    if not members or "%" in members or "/f" in flags or "/l" in flags:
+        return [None]
+    found: list[str | None] = [w.strip('"') for w in re.findall(r'"[^"]*"|[^\s,;"]+', members)][:24]
+    if "/r" not in flags:
+        return found
+    folder = root.strip('"')
+    return [None if "%" in folder else f"{folder}{chr(92) if folder else ''}**\\{word}" for word in found]
+
+
+def _put_in(body: str, name: str, value: str) -> str:
+    """``%f`` and its parts (``%~nxf``: name and extension), as far as a pattern has them."""
+    stem, extension = ntpath.splitext(ntpath.basename(value))
+    letter = re.escape(name[-1])
+
+    def part(found: re.Match[str]) -> str:
+        asked = found.group(1).lower()
+        if "n" in asked or "x" in asked:
+            folder = ntpath.dirname(value) if "p" in asked or "d" in asked else ""
+            own = (stem if "n" in asked else "") + (extension if "x" in asked else "")
+            return ntpath.join(folder, own) if folder else own
+        return (ntpath.dirname(value) or ".") + "\\" if "p" in asked or "d" in asked else value
+
+    body = re.sub(rf"%%?~([fdpnxs]+){letter}", part, body)
+    return re.sub(rf"%%?{letter}(?!\w*%)|{re.escape(name)}", lambda _m: value, body)
 
 
 def _join(folder: str, path: str) -> str:

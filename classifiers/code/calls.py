@@ -210,6 +210,8 @@ def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
         value = fold(known.value, site.own, list(site.args), site.raw)
         return replace(value, taint=value.taint | taint)
     if known.returns:
-        first = site.argument(known.holds)
-        return Value(ref=known.returns, raw=site.raw, taint=taint, data=first.text if first is not None else None)
+        name, _equals, default = known.holds.partition("=")
+        first = site.argument(name)
+        held = first.text if first is not None else default or None
+        return Value(ref=known.returns, raw=site.raw, taint=taint, data=held)
     return Value(raw=site.raw, taint=taint)

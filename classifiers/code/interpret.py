@@ -13,7 +13,7 @@ from typing import Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
-from classifiers.code.constants import binary, join
+from classifiers.code.constants import are_patterns, binary, join
 from classifiers.code.library import Library
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
 from classifiers.context import Context
@@ -310,10 +310,13 @@ class Interpreter:
             turns = items.data[:MAX_TURNS] + ([UNKNOWN] if len(items.data) > MAX_TURNS else [])
         elif items.known or items.taint or items.ref:
             turns = [unknown(items.raw, items)]
+        given: list[Value] = []
         for turn in turns:
             if node.target is not None:
                 self.bind_target(node.target, turn if isinstance(turn, Value) else UNKNOWN)
-            self.run(node.body)
+            given.append(self.run(node.body))
+        if node.gives and items.known and isinstance(items.data, list) and (node.gives == "all" or are_patterns(given)):
+            return Value(known=True, data=given, raw=self.source(node), taint=taints(*given))
         return UNKNOWN
 
     def returned(self, node: ir.Return) -> Value:

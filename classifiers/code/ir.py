@@ -125,6 +125,7 @@ class Loop:
     target: Node | None
     items: Node | None
     body: tuple[Node, ...]
+    gives: str = ""  # a comprehension is the list of what the body is: "all" turn by turn, "some" of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class Known:
     open: OpaqueReason | None = None
     mark: str = ""  # socket | listen | stdio: together they make a reverse or bind shell
     when: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # argument present: these lines instead
-    holds: str = "0"  # which argument the object given back keeps (a base address, a path)
+    holds: str = "0"  # which argument the object given back keeps (a base address, a path), ``=x`` when it is not given
     opens: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # argument present: these too, and it is unread
     value: str = ""  # how a constant result comes from constant arguments: join, b64, hex, text, …
 

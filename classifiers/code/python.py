@@ -217,8 +217,9 @@ class _Reader:
     def comprehension(self, span: ir.Span, generators: list[ast.comprehension], *elements: ast.expr) -> ir.Node:
         body: tuple[ir.Node, ...] = tuple(self.exprs([*elements]))
         for g in reversed(generators):
-            body = (ir.Loop(span, self.expr(g.target), self.expr(g.iter), (*self.exprs(g.ifs), *body)),)
-        return ir.Other(span, body)
+            listed = ("some" if g.ifs else "all") if len(generators) == len(elements) == 1 else ""
+            body = (ir.Loop(span, self.expr(g.target), self.expr(g.iter), (*self.exprs(g.ifs), *body), listed),)
+        return ir.Other(span, body, last=True)
 
     def children(self, node: ast.AST) -> list[ir.Node]:
         out: list[ir.Node] = []

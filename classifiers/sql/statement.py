@@ -32,7 +32,7 @@ def read_statement(text: str, grammars: tuple[str | None, ...], site: Site) -> N
         return
     tree = _parse(text, grammars, site.out)
     try:
-        if tree is not None and read_tree(tree, site):
+        if tree is not None and read_tree(tree, site, again):
             return
     except (AttributeError, TypeError, ValueError, LookupError):
         # the parser recovers from odd characters with a plain value where a node should be

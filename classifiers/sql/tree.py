@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from classifiers.datafile import alternatives
+from classifiers.datafile import table as rows_of
 from classifiers.effects import Breadth, Domain, Verb
-from classifiers.sql.phrases import run_procedure
+from classifiers.sql.phrases import MAX_DEPTH, Again, run_procedure
 from classifiers.sql.place import Site
+from classifiers.sql.split import starts_like_sql
 from classifiers.templates import Given, fill_all
 
 _STATEMENTS = frozenset({
@@ -39,8 +41,11 @@ def is_statement(tree: Any) -> bool:
     return type(tree).__name__ in _STATEMENTS
 
 
-def read_tree(tree: Any, site: Site) -> bool:
-    """Add the tree's effects; False when the phrase table should answer (nothing is added then)."""
+def read_tree(tree: Any, site: Site, again: Again) -> bool:
+    """Add the tree's effects; False when the phrase table should answer (nothing is added then).
+
+    ``again`` reads a statement that a function is given as text.
+    """
     from sqlglot import exp  # noqa: PLC0415 - see statement.py
 
     kind = type(tree).__name__
@@ -60,7 +65,9 @@ def read_tree(tree: Any, site: Site) -> bool:
     for node in tree.find_all(exp.Into):
         reader.made(node)
     wrote = len(site.out.effects) > before
-    reader.calls(tree)
+    for inner in reader.calls(tree):
+        if site.depth < MAX_DEPTH:
+            again(inner, replace(site, depth=site.depth + 1))
     if kind not in {"Create", "Drop", "Alter", "TruncateTable"} or tree.find(exp.Select) is not None:
         reader.reads(tree, wrote=wrote)
     return True
@@ -205,13 +212,18 @@ class _Reader:
         if not found and not wrote and tree.find(self.exp.Select, self.exp.Values) is not None:
             self.add(Verb.READ, self.place.target())
 
-    def calls(self, tree: Any) -> None:
-        """Functions the table knows: files, processes, networks reached from inside a statement."""
+    def calls(self, tree: Any) -> list[str]:
+        """Functions the table knows: files, processes, networks reached from inside. Given back: what they run."""
         known = alternatives("sql/functions.yaml", "functions")
+        runs = rows_of("sql/functions.yaml")["runs"]
+        inner: list[str] = []
         for name, arguments in self.functions(tree):
             lines = known.get(name) or known.get(name.rpartition(".")[2])
             if lines is not None:
                 self.put_lines(lines, [_host_in(a) if name.startswith("dblink") else a for a in arguments])
+            if name in runs:
+                inner += [a for a in arguments if a is not None and starts_like_sql(a)]
+        return inner
 
     def functions(self, tree: Any) -> Iterator[tuple[str, list[str | None]]]:
         for call in tree.find_all(self.exp.Func):

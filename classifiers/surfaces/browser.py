@@ -7,6 +7,7 @@ A desktop's clicks and keys are an unknown effect: whatever window is there gets
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ _LOOKING = frozenset({
     "get_position", "view", "wait_5_seconds", "scroll_document", "scroll_at", "open_web_browser", "search",
     "go_back", "go_forward",
 })  # fmt: skip
+_FUNCTION = re.compile(r"\s*(async\s*)?(\([^()]*\)|\w+)\s*=>|\s*(async\s+)?function\b")
 _GOING = frozenset({"goto", "navigate", "open_url", "visit_url"})
 
 
@@ -64,6 +66,8 @@ def _look(_out: Gather, _values: Mapping[str, Any], _parts: CallParts, _context:
 def _script(out: Gather, values: Mapping[str, Any], parts: CallParts, context: Context) -> None:
     code = values.get("code")
     reader = surface_named("code")
+    if isinstance(code, str) and _FUNCTION.match(code):  # the page calls the function it is given
+        code = f"({code.strip().rstrip(';')})()"
     given = {"code": code, "language": "javascript"}
     inner = reader.classify(CallParts("code", given, {"code": parts.path_of("code")}), context) if reader else None
     out.add(Domain.CODE, Verb.EXECUTE, "page", destructive=None)

@@ -14,6 +14,7 @@ from classifiers.dispatch import unread
 from classifiers.effects import Action, Evidence, OpaqueReason, Surface
 from classifiers.gather import Gather
 from classifiers.paths import canonical
+from classifiers.sql.dialect import engine_of
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, fill_all, template
 from classifiers.tools.arguments import ITEM, ROOT, find, members
@@ -25,6 +26,8 @@ Inner = Callable[[str, Any], Action]
 
 MAX_WRAPPED = 50
 SERVER = "@server"  # stands for the MCP server's plain name in holes and constants
+ENGINE = "@engine"  # in holes: the kind of database that server is for
+_SAID = frozenset({SERVER, ENGINE})
 _SHELLS = frozenset({"shell", "powershell", "cmd"})
 
 
@@ -44,7 +47,7 @@ def fits(entry: Entry, arguments: Any) -> int:
     if any(find(arguments, (name,)) is None for name in entry.needs):
         return -1
     names = [*entry.roles.values(), entry.pick, entry.each, *_wrapped(entry)]
-    holes = [hole for line in entry.effects or () for hole in template(line).holes if hole.key != SERVER]
+    holes = [hole for line in entry.effects or () for hole in template(line).holes if hole.key not in _SAID]
     wanted = [n for n in (*names, *(tuple(hole.key.split("|")) for hole in holes)) if n]
     present = sum(find(arguments, n) is not None or n[0].startswith(ITEM) for n in wanted)
     needed = any(names) or any(not hole.optional and hole.default is None for hole in holes)
@@ -141,6 +144,8 @@ def _lookup(arguments: Any, caller: Caller) -> Callable[[str], Given | None]:
     def lookup(key: str) -> Given | None:
         if key == SERVER:
             return Given(plain_server(caller.server) or "*")
+        if key == ENGINE:
+            return Given(engine_of(plain_server(caller.server)) or "*")
         found = find(arguments, key.split("|"), caller.root)
         if found is None:
             return None
@@ -154,7 +159,7 @@ def _add_lines(out: Gather, lines: tuple[str, ...], arguments: Any, caller: Call
     root, lookup = caller.root, _lookup(arguments, caller)
     for line in lines:
         holes = template(line).holes
-        named = next((hole for hole in holes if hole.key != SERVER), None)
+        named = next((hole for hole in holes if hole.key not in _SAID), None)
         found = find(arguments, named.key.split("|"), root) if named is not None else None
         span = (0, len(found.value)) if found is not None and isinstance(found.value, str) else (0, 0)
         for effect in fill_all([line], lookup, caller.context):

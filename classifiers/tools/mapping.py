@@ -7,7 +7,7 @@ arguments. MCP annotations are kept as ``claimed`` and change nothing. ``MAP`` i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -17,11 +17,13 @@ from classifiers.context import Context
 from classifiers.dispatch import unread
 from classifiers.effects import Action, Opaque, OpaqueReason, Surface
 from classifiers.tools.apply import Caller, apply, fits
-from classifiers.tools.arguments import find
+from classifiers.tools.arguments import ROOT, find
 from classifiers.tools.entries import named, of_server, servers_with
 from classifiers.tools.format import Entry, ToolMapError, read_entries
 from classifiers.tools.names import spellings
 from classifiers.tools.shapes import guess
+
+_WRAPPERS = frozenset({"params", "kwargs", "request", "parameters"})
 
 
 def map_call(call: ToolCall, context: Context) -> Action | None:
@@ -29,7 +31,8 @@ def map_call(call: ToolCall, context: Context) -> Action | None:
     if arguments is None:
         return _unreadable(call)
     server = next(iter(spellings(call.name, call.server)))[0]
-    caller = Caller(call.name, context, lambda name, given: _inner(name, given, call, context), server or "")
+    arguments, root = _unwrapped(arguments)
+    caller = Caller(call.name, context, lambda name, given: _inner(name, given, call, context), server or "", root)
     mine, error = user_entries(context.tools)
     action = None
     for entry, via in _candidates(call, arguments, mine):
@@ -52,6 +55,15 @@ def arguments_of(call: ToolCall) -> Any:
     if not call.arguments_text.strip():
         return {} if call.complete else None
     return call.arguments_text if call.arguments_valid is None and call.complete else None
+
+
+def _unwrapped(arguments: Any) -> tuple[Any, str]:
+    """Some servers declare one object that holds all arguments: those, and where they stand."""
+    if isinstance(arguments, Mapping) and len(arguments) == 1:
+        name, inner = next(iter(arguments.items()))
+        if name in _WRAPPERS and isinstance(inner, Mapping):
+            return inner, f"{ROOT}.{name}"
+    return arguments, ROOT
 
 
 def user_entries(tools: dict[str, Any]) -> tuple[dict[str, Entry], str | None]:

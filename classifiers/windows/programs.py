@@ -2,7 +2,8 @@
 
 In: the words of a command (None: not known before it runs), lower-cased name first. A program has rules tried in order;
 a rule's ``match`` is searched in the words joined by spaces, in lower case. Holes: ``{text:0}`` is the first word
-that is no switch, ``{text:/tn}`` the value of a switch (the next word, or after ``:`` or ``=``).
+that is no switch, ``{text:1*}`` each from the second on, ``{text:/tn}`` the value of a switch (the next word, or after
+``:`` or ``=``).
 """
 
 from __future__ import annotations
@@ -108,10 +109,13 @@ def _apply(rule: Rule, name: str, words: Words, place: Place, out: Gather) -> No
 
 
 def _filled(line: str, arguments: Arguments, context: Context) -> list[Any]:
-    """A hole ``{path:*}`` stands for every word that is no switch."""
+    """A hole ``{path:*}`` stands for every word that is no switch, ``{path:1*}`` for each after the first."""
     holes = template(line).holes
-    if holes and holes[0].key == "*":
-        return [e for word in arguments.plain if word != "" for e in fill_all([line], _always(word), context)]
+    if holes and (many := re.fullmatch(r"(\d*)\*", holes[0].key)):
+        words: list[str | None] = [w for w in arguments.plain[int(many.group(1) or 0) :] if w != ""]
+        if not words and holes[0].default is not None:
+            words = [holes[0].default]
+        return [e for word in words for e in fill_all([line], _always(word), context)]
     return fill_all([line], arguments.lookup, context)
 
 

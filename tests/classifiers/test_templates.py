@@ -28,6 +28,28 @@ CASES = [
     ("read vcs:{text:a}", {}, "read vcs"),
     ("read vcs:{text:a}", {"a": Given(None, "$X")}, "read vcs:? raw=$X"),
     ("read vcs:{text:b|a}", {"a": Given("x")}, "read vcs:x"),
+    (
+        "modify filesystem:{beside:a>b}",
+        {"a": Given("/srv/old.txt"), "b": Given("new.txt")},
+        "modify filesystem:/srv/new.txt path_scope=workspace",
+    ),
+    (
+        "modify filesystem:{beside:a>b}",
+        {"a": Given("/old.txt"), "b": Given("new.txt")},
+        "modify filesystem:/new.txt path_scope=outside",
+    ),
+    (
+        "modify filesystem:{beside:a>b}",
+        {"a": Given("C:\\x\\old.txt"), "b": Given("n")},
+        'modify filesystem:"C:\\\\x\\\\n" path_scope=outside',
+    ),
+    ("modify filesystem:{beside:a>b}", {"a": Given(None, "$X"), "b": Given("n")}, "modify filesystem:? raw=$X"),
+    (
+        "create filesystem:{below:a>b}",
+        {"a": Given("/srv"), "b": Given("n")},
+        "create filesystem:/srv/n path_scope=workspace",
+    ),
+    ("create filesystem:{below:a>b}", {"a": Given("/srv/d")}, "create filesystem:/srv/d path_scope=workspace"),
 ]
 
 
