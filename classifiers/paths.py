@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ntpath
 import posixpath
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -23,6 +24,9 @@ from classifiers.pathglobs import compile_globs
 
 _WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
 _PATH_DOMAINS = frozenset({Domain.FILESYSTEM, Domain.STORAGE, Domain.SECRETS})
+# ``zfs:tank/home``, ``gcp:token``, ``quota``, ``*``: what a store calls its things, whatever folder one stands in.
+_NAME = re.compile(r"(?!device:)[a-z][a-z0-9_-]+:|\*|[A-Za-z][A-Za-z0-9_-]*\Z")
+_DEVICE = "device:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,11 @@ def canonical(path: str, cwd: str | None = None, home: str | None = None) -> str
     return kept + posixpath.normpath(path) if not _is_foreign(path) else path
 
 
+def is_name(domain: Domain, target: str) -> bool:
+    """Whether a target of storage or secrets is a name in a store, and no path to join with the cwd."""
+    return domain is not Domain.FILESYSTEM and _NAME.match(target) is not None
+
+
 def facts(path: str, context: Context) -> PathFacts:
     """What is known about a canonical path."""
     return _facts(path, context.home, context.cwd if context.workspace is None else context.workspace)
@@ -92,9 +101,9 @@ def file_effect(verb: Verb, path: str, context: Context, **more: Any) -> Effect:
 
 def located(effect: Effect, context: Context) -> Effect:
     """``effect`` with its path target made canonical and what lies there said."""
-    if effect.domain not in _PATH_DOMAINS or effect.target is None:
+    if effect.domain not in _PATH_DOMAINS or effect.target is None or is_name(effect.domain, effect.target):
         return effect
-    path = canonical(effect.target, context.cwd, context.home)
+    path = canonical(effect.target.removeprefix(_DEVICE), context.cwd, context.home)
     known = facts(path, context)
     writes, verb = effect.action in _WRITES, effect.action
     if writes and not known.tags and _puts_into(effect):
@@ -111,6 +120,8 @@ def located(effect: Effect, context: Context) -> Effect:
     if writes:
         erases = verb is Verb.DELETE or destructive is True
         tags = tags + tuple(t for t in (known.erase_tags if erases else known.tags) if t not in tags)
+    if effect.target.startswith(_DEVICE) or (domain is Domain.STORAGE and known.scope is PathScope.DEVICE):
+        path = _DEVICE + path
     # replace() would run every field twice on the hot path
     return Effect(
         domain, verb, path, effect.target_raw if effect.target_raw != path else None, destructive,

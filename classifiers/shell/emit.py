@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
 
 _PATHS = frozenset({Domain.FILESYSTEM, Domain.STORAGE, Domain.SECRETS})
+_ROOTED = ("/", "~", "device:/")
 _TREES = frozenset({"/", "~", "/*", "~/*", "/root", "/home"})
 
 
@@ -39,7 +40,7 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
         if ev.unknowns.reveal(target)[:2] == ">(" and told.action in {Verb.MODIFY, Verb.CREATE}:
             return None  # and a pipe into one
         raw, target = ev.unknowns.reveal(target), None
-    is_path = told.domain in _PATHS
+    is_path = told.domain in _PATHS and (target is None or not paths.is_name(told.domain, target))
     if is_path and target is not None:
         if paths.is_stream(target):
             return None
@@ -47,7 +48,7 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
             target = "."
     context = context_for(scope, state)
     cwd = context.cwd
-    if is_path and target is not None and cwd is not None and not ev.known(cwd) and not target.startswith(("/", "~")):
+    if is_path and target is not None and cwd is not None and not ev.known(cwd) and not target.startswith(_ROOTED):
         raw, target = f"{ev.unknowns.reveal(cwd)}/{target}", None
     effect = _effect(told, target, raw, scope, ev)
     if is_path and target is not None:

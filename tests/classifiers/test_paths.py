@@ -4,7 +4,7 @@ import pytest
 
 from classifiers import paths
 from classifiers.context import Context
-from classifiers.effects import Verb
+from classifiers.effects import Domain, Verb
 
 AT_SHOP = Context(cwd="/home/kim/shop", home="/home/kim")
 NOWHERE = Context()
@@ -52,7 +52,7 @@ def test_a_path_has_one_canonical_form(written, context, expected):
             NOWHERE,
             "modify filesystem:~/.zshrc persistence path_scope=home sensitivity=shell_startup",
         ),
-        (Verb.MODIFY, "/dev/sdb", NOWHERE, "modify storage:/dev/sdb path_scope=device"),
+        (Verb.MODIFY, "/dev/sdb", NOWHERE, "modify storage:device:/dev/sdb path_scope=device"),
         (
             Verb.DELETE,
             "/var/log/auth.log",
@@ -80,3 +80,20 @@ def test_streams_are_not_files():
 
 def test_a_long_hostile_path_is_matched_in_linear_time():
     assert paths.facts("/" + "a/" * 3000 + "x", NOWHERE).sensitivity == "none"
+
+
+@pytest.mark.parametrize(
+    ("domain", "target", "expected"),
+    [
+        (Domain.STORAGE, "device:/dev/sdb", "delete storage:device:/dev/sdb path_scope=device"),
+        (Domain.STORAGE, "/dev/sdb", "delete storage:device:/dev/sdb path_scope=device"),
+        (Domain.STORAGE, "device:disk.img", "delete storage:device:/home/kim/shop/disk.img path_scope=workspace"),
+        (Domain.STORAGE, "zfs:tank/home", "delete storage:zfs:tank/home"),
+        (Domain.STORAGE, "quota", "delete storage:quota"),
+        (Domain.STORAGE, "*", "delete storage:*"),
+        (Domain.SECRETS, "vault:kv/app", "delete secrets:vault:kv/app"),
+        (Domain.FILESYSTEM, "a:b", "delete filesystem:/home/kim/shop/a:b path_scope=workspace"),
+    ],
+)
+def test_a_name_in_a_store_is_not_joined_with_the_folder_one_stands_in(domain, target, expected):
+    assert str(paths.file_effect(Verb.DELETE, target, AT_SHOP, domain=domain)) == expected
