@@ -134,7 +134,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "arn": lambda t: t.rpartition(":")[2],
     "noplus": lambda t: t.lstrip("+"),
     "path": lambda t: t.removeprefix("file://"),
-    "unbang": lambda t: t.lstrip("+:!").removeprefix("platform ").removeprefix("shell ").strip(),
+    "unbang": lambda t: t.lstrip("+:!|").removeprefix("platform ").removeprefix("shell ").strip(),
     "after_transport": lambda t: t.partition("::")[2],
     "dspath": lambda t: re.sub(r"^/(User|Group)s/", lambda m: m[1].lower() + ":", t),
     "share_host": lambda t: re.split(r"[/\\]", t.lstrip("/\\"), maxsplit=1)[0] or "*",

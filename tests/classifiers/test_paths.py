@@ -92,7 +92,7 @@ def test_a_long_hostile_path_is_matched_in_linear_time():
         (Domain.STORAGE, "quota", "delete storage:quota"),
         (Domain.STORAGE, "*", "delete storage:*"),
         (Domain.SECRETS, "vault:kv/app", "delete secrets:vault:kv/app"),
-        (Domain.FILESYSTEM, "a:b", "delete filesystem:/home/kim/shop/a:b path_scope=workspace"),
+        (Domain.FILESYSTEM, "ab:c", "delete filesystem:/home/kim/shop/ab:c path_scope=workspace"),
     ],
 )
 def test_a_name_in_a_store_is_not_joined_with_the_folder_one_stands_in(domain, target, expected):
