@@ -13,6 +13,7 @@ from functools import cache
 
 from classifiers.discover import discover
 from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.knowledge import addresses
 from classifiers.knowledge.arguments import Hit, Parsed, parse
 from classifiers.knowledge.missing import operands_missing
 from classifiers.knowledge.model import Delegate, Json, Meaning, Node, Slot, Template
@@ -167,6 +168,7 @@ class _Interpreter:
         instead = next((m.instead for _, m in reversed(meanings) if m.instead is not None), None)
         self.out.answered = instead is not None or override is not None
         assigned = self.assign(slots)
+        addresses.spread(self.values)
         for hit, meaning in meanings:
             self.option(hit, meaning)
         for word in named_files(self.parsed):

@@ -18,6 +18,7 @@ from classifiers.knowledge.words import is_known
 
 Values = Mapping[str, list[str]]
 _PART = re.compile(r"\{([^{}]*)\}")
+_NETWORK = re.compile(r"\d+(?:\.\d+){3}/\d{1,2}")
 MAX_TARGETS = 64
 
 
@@ -73,7 +74,7 @@ def _pieces(template: str) -> tuple[str | _Part, ...]:
 
 
 def host(text: str) -> str:
-    """``user@host:path``, a URL or a bare host to ``host[:port]``."""
+    """``user@host:path``, a URL or a bare host to ``host[:port]``; a network of addresses stays one."""
     if "://" in text:
         try:
             parts = urlsplit(text)
@@ -84,6 +85,8 @@ def host(text: str) -> str:
     text = text.rpartition("@")[2]
     if text.startswith("["):
         return text[1:].partition("]")[0]
+    if _NETWORK.fullmatch(text):
+        return text
     text = text.partition("/")[0]
     left, colon, right = text.partition(":")
     return text if colon and right.isdigit() else left

@@ -8,6 +8,7 @@ kill, …) are described by knowledge instead.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -139,7 +140,6 @@ def _alias(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) 
         if not eq or not name:
             continue
         tell(ev, Verb.MODIFY, Domain.ENVIRONMENT, f"alias:{name}", word.span, state, scope, reversibility="reversible")
-        state.aliases[name] = body
         inner = replace(
             scope.under(Condition.DEFERRED), certainty=Certainty.POSSIBLE, via=(*scope.via, f"alias {name}")
         )
@@ -152,7 +152,19 @@ def _alias(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) 
                 [],
                 scope.span(word.span),
             )
+        state.aliases[name] = body
     return EMPTY, True
+
+
+def aliased(ev: Evaluator, words: Words, state: State, scope: Scope) -> Stream:
+    """A call by an alias: its body and the call's words, if the shell expands it (bash(1), ALIASES: once)."""
+    name = words[0]
+    body, inner = state.aliases[name.text], state.copy()
+    del inner.aliases[name.text]
+    given = " ".join(w.text if w.glob else shlex.quote(w.text) for w in words[1:])
+    place = scope.span(name.span)
+    outer = replace(scope, certainty=Certainty.POSSIBLE, via=(*scope.via, f"alias {name.text}"), fixed=place)
+    return run_text(ev, f"{body} {given}", inner, replace(outer, depth=scope.depth + 1), [], place)
 
 
 def _read(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> tuple[Stream, Truth]:

@@ -17,7 +17,7 @@ from classifiers.knowledge import interpret, lookup
 from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 from classifiers.shell import descriptors, hooks, ir, streams
-from classifiers.shell.builtins import BUILTINS
+from classifiers.shell.builtins import BUILTINS, aliased
 from classifiers.shell.emit import context_for, emit, tell
 from classifiers.shell.environment import (
     as_git_options,
@@ -145,7 +145,7 @@ def run_argv(
         if text in state.hashed:
             return run_program(ev, [name.with_text(state.hashed[text]), *words[1:]], state, scope, plan)
         if text in state.aliases:
-            return ev.body([], state, scope)
+            return aliased(ev, words, state, scope), None
     return run_program(ev, words, state, scope, plan)
 
 

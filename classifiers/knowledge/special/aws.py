@@ -7,6 +7,7 @@ Source: AWS CLI v2 user guide, "Parameter values", "AWS CLI skeletons", "Streami
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -58,6 +59,8 @@ def read_aws(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     given = _options(words[:-1] if out else words)
     _name(reading, subs, given)
     _sql(reading, subs, given)
+    if subs[:2] == ["ssm", "send-command"]:
+        _run_command(reading, given)
     if out is not None:
         fields: Json = {"destructive": None, "reversibility": "reversible"}
         reading.items.append(Told(Verb.CREATE, Domain.FILESYSTEM, out.text, fields, out.span, out))
@@ -160,6 +163,26 @@ def _sql(reading: Reading, subs: Sequence[str], given: Given) -> None:
         elif text.text:
             fields: Json = {"host": None, "database": None}
             reading.items.append(Handed(Delegate("sql", engine), (text,), fields, text.span, f"aws {subs[0]}"))
+
+
+_COMMANDS = re.compile(r"commands=(\[.*\]|[^\[].*)", re.DOTALL)
+
+
+def _run_command(reading: Reading, given: Given) -> None:
+    """``--parameters commands=["…"]`` or its JSON form: the lines a document like AWS-RunShellScript runs there."""
+    where = next((w.text for n in ("instance-ids", "targets") for w in given.get(n, ())), "*")
+    for text in given.get("parameters", ())[:1]:
+        found = _COMMANDS.fullmatch(text.text.strip())
+        try:
+            said = json.loads(found[1] if found else text.text)
+        except ValueError:
+            said = found[1] if found else None
+        lines = said.get("commands") if isinstance(said, dict) else said
+        script = "\n".join(map(str, lines)) if isinstance(lines, list) else lines
+        if isinstance(script, str) and script:
+            inner = text.with_text(script)
+            fields: Json = {"where": f"host:{where}"}
+            reading.items.append(Handed(Delegate("shell"), (inner,), fields, text.span, "aws ssm send-command"))
 
 
 SPECIAL = ("aws", read_aws)

@@ -43,6 +43,9 @@ def _string(reader: Reader, node: Node, into: Parts, _quoted: bool) -> None:
             continue
         if child.start_byte > at:
             into.append(ir.Lit(double_quoted(reader.between(at, child.start_byte)), quoted=True))
+        raw = reader.raw(child)
+        if raw[:1].isspace():  # blanks between two expansions: the grammar puts them into the second
+            into.append(ir.Lit(raw[: len(raw) - len(raw.lstrip())], quoted=True))
         reader.parts(child, into, quoted=True)
         at = child.end_byte
     end = max(node.end_byte - 1, at)
@@ -59,13 +62,13 @@ def _translated(reader: Reader, node: Node, into: Parts, quoted: bool) -> None:
 
 
 def _simple_expansion(reader: Reader, node: Node, into: Parts, quoted: bool) -> None:
-    raw = reader.raw(node)
+    raw = reader.raw(node).lstrip()
     into.append(ir.Var(raw[1:], raw, quoted))
 
 
 def _expansion(reader: Reader, node: Node, into: Parts, quoted: bool) -> None:
     """``${name}`` with its operator and the operator's argument."""
-    var = ir.Var("", reader.raw(node), quoted)
+    var = ir.Var("", reader.raw(node).lstrip(), quoted)
     rest: list[Node] = []
     for child in node.children[1:-1]:
         if not var.name and child.type in {"variable_name", "special_variable_name"}:
@@ -133,7 +136,7 @@ def _substitution(reader: Reader, node: Node, into: Parts, quoted: bool) -> None
 
 
 def _sub(reader: Reader, node: Node, *, quoted: bool) -> ir.Sub:
-    raw = reader.raw(node)
+    raw = reader.raw(node).lstrip()
     body = reader.body(node.children)
     if not body and any(c.type in REDIRECTS for c in node.children):  # $(< file)
         body = [reader.statements["redirected_statement"](reader, node)]
