@@ -145,7 +145,7 @@ def run_argv(
         if text in state.hashed:
             return run_program(ev, [name.with_text(state.hashed[text]), *words[1:]], state, scope, plan)
         if text in state.aliases:
-            return aliased(ev, words, state, scope), None
+            return aliased(ev, list(words), state, scope), None
     return run_program(ev, words, state, scope, plan)
 
 
