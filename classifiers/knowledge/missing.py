@@ -10,13 +10,14 @@ from classifiers.effects import Verb
 from classifiers.knowledge.model import Node
 
 _READS = frozenset({Verb.READ, Verb.RECEIVE})
+_ONLY_TAGS = frozenset({"rights"})  # grammars in Python that tell of nothing themselves
 
 
 def operands_missing(node: Node) -> bool:
     """For a reading that told of nothing: whether the command's only effects are changes to operands nobody gave."""
     if node.says or node.effects or node.no_operands is not None or node.subcommands:
         return False
-    if node.special or node.stdin or node.keyed:
+    if (node.special and node.special not in _ONLY_TAGS) or node.stdin or node.keyed:
         return False
     first = next((s for s in node.slots if s.meaning.effects), None)
     if first is not None and first.at == "first" and first.meaning.effects[0].action in _READS:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Reading, Told
+from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.knowledge.interpret import Hidden, Reading, Told
 from classifiers.knowledge.model import Json
 from classifiers.knowledge.words import Word
 
+_RUNS = "customscript"  # the extension that starts what its settings say
 _READ_FROM = ("--template-file", "-f", "--file")
 _STORES = frozenset({"storage", "keyvault", "bicep", "acr", "aks", "vm"})  # their description says what a file is for
 
@@ -26,9 +27,12 @@ def read_az(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     for at, item in enumerate(reading.items):
         if found is not None and isinstance(item, Told) and (item.target or "").startswith("azure:"):
             reading.items[at] = replace(item, target=_filled(item.target or "", found))
+    if subs[-2:] == ["extension", "set"] and any(_RUNS in w.text.lower() for w in words):
+        fields: Json = {"destructive": None, "reversibility": "unknown", "tags": ["remote_code"]}
+        reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, fields, name.span))
+        reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, name.span, "commands the machine will run"))
     if reading.items and not (subs and subs[0] in _STORES):
         _files(reading)
-    _ = name, words
 
 
 def _options(subs: Sequence[str]) -> Iterator[str]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
+from classifiers.context import NOWHERE
 from classifiers.effects import Domain, Verb
 from classifiers.knowledge.interpret import Reading, Told
 from classifiers.knowledge.words import Word
+from classifiers.paths import canonical, facts
 
 _MADE = {"destructive": False, "reversibility": "reversible"}
 
@@ -19,6 +21,9 @@ def backups(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noq
     """One file made for each file that is edited."""
     suffix = next((h.value.text for h in reading.parsed.hits if h.spelling in {"-i", "--in-place"} and h.value), "")
     edited = [i for i in reading.items if isinstance(i, Told) and i.action is Verb.MODIFY and i.word is not None]
+    for item in edited:
+        if item.target and facts(canonical(item.target), NOWHERE).erase_tags:  # lines go from a log
+            item.fields = {**item.fields, "tags": [*item.fields.get("tags", ()), "defense_evasion"]}
     for item in edited if suffix else []:
         if item.word in reading.parsed.operands and item.target:
             place = _named(item.target, suffix)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from classifiers.effects import Domain, Verb
 from classifiers.knowledge.interpret import Reading, Told
 from classifiers.knowledge.words import Word
 
@@ -41,7 +42,18 @@ def read_gcloud(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         if len(parts) == 4 and parts[3] == "*" and parent is not None and "tail" not in subs and "read" not in subs:
             parts[3] = parent
         reading.items[at] = replace(item, target=":".join(parts))
-    _ = name, words
+    if "add-metadata" in subs:
+        _metadata(reading, " ".join(w.text for w in words))
+    _ = name
+
+
+def _metadata(reading: Reading, text: str) -> None:
+    """Metadata of a machine changes; some keys are scripts it runs and keys it lets in when it starts."""
+    stays = any(key in text for key in ("startup-script", "shutdown-script", "ssh-keys", "windows-keys", "user-data"))
+    for at, item in enumerate(reading.items):
+        if isinstance(item, Told) and item.action is Verb.CREATE and item.domain is Domain.CLOUD:
+            tags = [*item.fields.get("tags", ()), "persistence"] if stays else item.fields.get("tags", ())
+            reading.items[at] = replace(item, action=Verb.MODIFY, fields={**item.fields, "tags": tags})
 
 
 SPECIAL = ("gcloud", read_gcloud)

@@ -21,6 +21,9 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     target = "pod:" + pod.text.removeprefix("pod/")
     fields = {"destructive": False if command else None, "reversibility": "unknown"}
     reading.items.append(Told(Verb.EXECUTE, Domain.CONTAINERS, target, fields, (name.span[0], pod.span[1]), pod))
+    if pod.text.startswith("node/"):  # a pod on the node, with the node's own file system in it
+        rights = {"destructive": False, "reversibility": "reversible", "privilege": "container_host"}
+        reading.items.append(Told(Verb.GRANT, Domain.IDENTITY, pod.text, rights, pod.span, pod))
     if command:
         span = (command[0].span[0], command[-1].span[1])
         reading.items.append(Handed(Delegate("argv"), tuple(command), {"where": target}, span, "kubectl exec"))
