@@ -25,7 +25,7 @@ from classifiers.pathglobs import compile_globs
 _WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
 _PATH_DOMAINS = frozenset({Domain.FILESYSTEM, Domain.STORAGE, Domain.SECRETS})
 # ``zfs:tank/home``, ``gcp:token``, ``quota``, ``*``: what a store calls its things, whatever folder one stands in.
-_NAME = re.compile(r"(?!device:)[a-z][a-z0-9_-]+:|\*|[A-Za-z][A-Za-z0-9_-]*\Z")
+_NAME = re.compile(r"(?!device:\S*[/.])[a-z][a-z0-9_-]+:|\*|[A-Za-z][A-Za-z0-9_-]*\Z")
 _DEVICE = "device:"
 
 
