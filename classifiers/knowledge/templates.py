@@ -52,8 +52,15 @@ class _Part:
         for name in self.names:
             found = [current] if name == "" and current is not None else _named(name, values)
             if found:
+                if self.filter is _each and all(is_known(v) for v in found):
+                    return [part for v in found for part in v.split(",") if part]
                 return [self.filter(v) if is_known(v) or self.filter in _SAFE else v for v in found]
         return [self.default] if self.default else []
+
+
+def _each(text: str) -> str:
+    """``a,b``: a target for each of the parts; ``_Part.values`` takes them apart."""
+    return text
 
 
 def _named(name: str, values: Values) -> list[str]:
@@ -142,6 +149,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "dspath": lambda t: re.sub(r"^/(User|Group)s/", lambda m: m[1].lower() + ":", t),
     "share_host": lambda t: re.split(r"[/\\]", t.lstrip("/\\"), maxsplit=1)[0] or "*",
     "comma": lambda t: t.partition(",")[0],
+    "commas": _each,
     "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith("file=")), t),
 }
 _SAFE = frozenset(
