@@ -1,0 +1,100 @@
+"""Parameters: ``$name`` and ``${name…}`` in, the value they have in this state out; None: not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from classifiers.shell import ir
+from classifiers.shell.expand.operators import changed, part_of
+from classifiers.shell.state import State
+
+if TYPE_CHECKING:
+    from classifiers.shell.expand import Expander
+
+_ARGUMENT_USED = frozenset({":-", "-", ":=", "=", ":+", "+"})
+_DEFAULT_OPS = frozenset({":-", "-", ":=", "="})
+
+
+def variable(expander: Expander, var: ir.Var) -> str | None:
+    """What an expansion becomes; commands in its index and argument are run by the expander."""
+    if var.index is not None:
+        expander.text(var.index)
+    if expander.state.vars and (var.index is not None or var.op == ":"):
+        expander.evaluate(var.raw)
+    if var.op and var.op not in _ARGUMENT_USED:
+        expander.text(var.arg)  # its commands run, whatever becomes of the value
+    value = lookup(expander.state, var.name) if not var.bang else None
+    if var.bang:
+        inner = lookup(expander.state, var.name)
+        value = lookup(expander.state, inner) if inner else None
+    if var.index is not None:
+        elements = listed(expander, ir.Var(var.name, var.raw, index=var.index))
+        value = " ".join(elements) if elements is not None else None
+    return _with_operator(expander, var, value) if var.op else value
+
+
+def _with_operator(expander: Expander, var: ir.Var, value: str | None) -> str | None:
+    """``${name:-word}`` and the other operators, given the parameter's value."""
+    op = var.op
+    if op in _DEFAULT_OPS:
+        known_empty = value == "" and op.startswith(":")
+        if (value is None and var.name not in expander.state.vars) or known_empty:
+            value = expander.text(var.arg)
+            if op in {":=", "="}:
+                expander.state.vars[var.name] = value
+        return value
+    if op in {":+", "+"}:
+        return expander.text(var.arg) if value else None
+    if op in {":?", "?"}:
+        return value
+    if value is None or op == "#len":
+        return None if value is None else str(len(value))
+    return changed(value, op, var.raw, expander.text(var.arg))
+
+
+def listed(expander: Expander, var: ir.Var) -> list[str] | None:
+    """``$@`` and array elements, each a field of its own."""
+    if var.bang or var.op not in {"", ":"}:
+        return None
+    name = var.name
+    if name in {"@", "*"}:
+        value = expander.state.vars.get("@")
+        return part_of(["", *value], var) if isinstance(value, list) else None
+    value = expander.state.vars.get(name)
+    index = expander.text(var.index) if var.index is not None else None
+    if isinstance(value, dict) and index is not None:
+        value = list(value.values()) if index in {"@", "*"} or index not in value else [value[index]]
+        return part_of(value, var)
+    if not isinstance(value, list) or index is None:
+        return None
+    if index in {"@", "*"}:
+        return part_of(value, var)
+    if var.op:
+        return None
+    if index.lstrip("-").isdigit() and len(index) < 8:
+        return [value[int(index)]] if -len(value) <= int(index) < len(value) else []
+    return value  # an index nobody knows: any of them
+
+
+def lookup(state: State, name: str) -> str | None:
+    """A scalar's value. HOME, PWD, IFS and the positional parameters are known when the state knows them."""
+    if name in state.vars:
+        value = state.vars[name]
+        if isinstance(value, list):
+            return " ".join(value) if name in {"@", "*"} else (value[0] if value else "")
+        return value.get("0") if isinstance(value, dict) else value
+    if name == "HOME":
+        return state.context.home or "~"
+    if name == "PWD":
+        return state.context.cwd
+    if name == "IFS":
+        return " \t\n"
+    if name == "#" and isinstance(state.vars.get("@"), list):
+        return str(len(state.vars["@"] or []))
+    if name == "*":
+        return lookup(state, "@") if "@" in state.vars else None
+    if name in {"USER", "LOGNAME"}:
+        return state.context.user
+    if name.isdigit() and name != "0" and isinstance(state.vars.get("@"), list):
+        return ""
+    return None
