@@ -1,8 +1,11 @@
-"""Shell text in, Action out: ``classify_shell``. ``evaluate.py`` is the walk, ``knowledge`` says what programs do."""
+"""Shell text in, Action out: ``classify_shell``.
+
+``treesitter`` reads the text, ``evaluate.py`` is the walk, ``control.py`` and ``run.py`` say how statements and
+commands are read, ``knowledge`` what programs do.
+"""
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import replace
 from functools import cache
 
@@ -12,14 +15,20 @@ from classifiers.knowledge import knowledge
 from classifiers.knowledge.interpret import specials
 from classifiers.paths import facts
 from classifiers.shell.blocks import forms, without_blocks
+from classifiers.shell.builtins import BUILTINS
 from classifiers.shell.collect import Collector, OutOfTimeError
-from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator
+from classifiers.shell.conditions import arithmetic
+from classifiers.shell.control import STATEMENTS
+from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator, Readers
 from classifiers.shell.guesses import guess
 from classifiers.shell.ir import Body
+from classifiers.shell.programs import run_program
+from classifiers.shell.run import run_argv
 from classifiers.shell.second import second_reading
 from classifiers.shell.state import Scope, State
 
 MAX_TEXT = 200_000
+_READERS = Readers(STATEMENTS, BUILTINS, run_argv, run_program, arithmetic)
 
 
 def classify_shell(
@@ -49,7 +58,6 @@ def classify_shell(
 @cache
 def _warm() -> None:
     """Load knowledge, tables and the grammar before the first command's clock starts."""
-    importlib.import_module("classifiers.shell.run")  # the walk imports it on first use
     from classifiers.shell.treesitter import parse  # noqa: PLC0415 - loads the grammar
 
     knowledge()
@@ -70,7 +78,7 @@ def _classify(text: str, context: Context, path: str, depth: int, collector: Col
     except TooDeepError:
         return _given_up(collector, text, path, OpaqueReason.DEPTH_CAP, "nested too deep")
     state = State(replace(context, workspace=context.workspace or context.cwd or ""))
-    evaluator = Evaluator(context, path, collector)
+    evaluator = Evaluator(context, path, collector, _READERS)
     evaluator.body(body, state, Scope(depth=depth))
     if depth == 0:
         guess(evaluator, text, state, Scope())

@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Verb
 from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.words import Word
-from classifiers.shell import callbacks, hooks, ir
+from classifiers.shell import hooks, ir
 from classifiers.shell.emit import tell
+from classifiers.shell.evaluate import Evaluator, Result
 from classifiers.shell.flows import is_remote
-from classifiers.shell.payloads import hand_on, run_file
+from classifiers.shell.payloads.handing import hand_on
+from classifiers.shell.payloads.script_files import run_file
 from classifiers.shell.redirects import Plan, apply_redirects
-from classifiers.shell.state import EMPTY, Scope, State, Stream, Value
-
-if TYPE_CHECKING:
-    from classifiers.shell.evaluate import Evaluator, Truth
+from classifiers.shell.state import EMPTY, Scope, State, Value
+from classifiers.shell.subscripts import expanded, subscripts
 
 Values = dict[str, Value | None]
 _PLACED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)  # [subscript]=value within (…)
@@ -38,7 +37,7 @@ _OPTIONS_OF = {
 def assigned_value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope) -> Value | None:
     expander = ev.expander(state, scope)
     if assign.index is not None and any(mark in assign.index for mark in ("$(", "`", "${")):
-        callbacks.expanded(ev, assign.index, assign.span, state, scope)
+        expanded(ev, assign.index, assign.span, state, scope)
     if assign.array is not None:
         given = [f.text for w in assign.array for f in expander.fields(w)]
         placed = [_PLACED.fullmatch(g) for g in given]
@@ -70,12 +69,12 @@ def node_word(node: ir.Simple) -> Word:
     return Word(node.declare, node.span)
 
 
-def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> tuple[Stream, Truth]:
+def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Result:
     """export, declare, local, readonly, unset: names change; exported ones are the environment's."""
     plan = apply_redirects(ev, node.redirects, state, scope)
     expander = ev.expander(state, scope)
     words = [f for w in node.words[1:] for f in expander.fields(w)]
-    callbacks.subscripts(ev, [node_word(node), *words], state, scope)
+    subscripts(ev, [node_word(node), *words], state, scope)
     for stream, word in ((s, w) for w in words for s in ev.streams_in([w])):
         if any(is_remote(ev.out.effects[i]) for i in stream.sources):
             ev.out.hide(OpaqueReason.DYNAMIC_COMMAND, scope.span(word.span), "names and values from another machine")
@@ -165,8 +164,6 @@ _MEMBERS = frozenset({"BASH_ALIASES", "BASH_CMDS"})
 
 def _member(ev: Evaluator, name: str, assign: ir.Assign, state: State, scope: Scope) -> None:
     """``BASH_ALIASES[x]=…`` is ``alias x=…``; ``BASH_CMDS[x]=…`` is ``hash -p … x`` (bash(1), Shell Variables)."""
-    from classifiers.shell.builtins import BUILTINS  # noqa: PLC0415 - the two call each other
-
     held = state.vars[name]
     key = (assign.index or "").strip("'\"")
     value = held.get(key) if isinstance(held, dict) else None
@@ -174,7 +171,7 @@ def _member(ev: Evaluator, name: str, assign: ir.Assign, state: State, scope: Sc
         return
     texts = ["alias", f"{key}={value}"] if name == "BASH_ALIASES" else ["hash", "-p", value, key]
     outer = replace(scope, condition=Condition.ALWAYS, certainty=Certainty.DEFINITE)
-    BUILTINS[texts[0]](ev, [Word(t, assign.span) for t in texts], state, outer, Plan())
+    ev.readers.builtins[texts[0]](ev, [Word(t, assign.span) for t in texts], state, outer, Plan())
 
 
 def as_git_options(words: list[Word], values: Values) -> list[Word]:

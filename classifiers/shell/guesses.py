@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from classifiers.effects import Certainty, OpaqueReason
 from classifiers.knowledge import lookup
 from classifiers.knowledge.words import Word
-from classifiers.shell.elsewhere import read_as
-from classifiers.shell.payloads import run_text
+from classifiers.shell.payloads.elsewhere import read_as
+from classifiers.shell.payloads.scripts import run_text
 from classifiers.shell.state import Scope, State
 from classifiers.sql.split import looks_like_sql
 
@@ -85,9 +85,7 @@ def _read_mongo(ev: Evaluator, text: str, state: State, scope: Scope) -> None:
 
 
 def _run(ev: Evaluator, words: list[str], state: State, scope: Scope) -> None:
-    from classifiers.shell.run import run_argv  # noqa: PLC0415 - the two call each other
-
-    run_argv(ev, [Word(w) for w in words], state.copy(), scope)
+    ev.run_argv([Word(w) for w in words], state.copy(), scope)
 
 
 def _is_escaped(text: str) -> bool:

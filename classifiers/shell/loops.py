@@ -1,66 +1,64 @@
-"""Loops without an end that start work and never wait for it: a loop in, whether its turns pile up out.
-
-Each turn adds a process, so the machine runs out of them (setrlimit(2), RLIMIT_NPROC). A turn that waits, sleeps,
-reads, leaves the loop or runs its work in front does not pile up.
-"""
+"""Loops: the body once for each literal value, else once for any; what it changes differently is unknown after it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-
+from classifiers.effects import Condition, Domain, Verb
+from classifiers.knowledge.words import Word
 from classifiers.shell import ir
+from classifiers.shell.emit import tell
+from classifiers.shell.endless import piles_up
+from classifiers.shell.evaluate import Evaluator, Result
+from classifiers.shell.state import EMPTY, Scope, State, Stream
 
-_ALWAYS = re.compile(r"(?:true|:|/bin/true|\[\[?\s*(?:1|true)\s*\]?\]|\(\(\s*[1-9]\d*\s*\)\))")
-_NEVER = re.compile(r"(?:false|/bin/false)")
-_PAUSES = frozenset({"wait", "sleep", "usleep", "read", "inotifywait", "tail", "timeout"})
-_LEAVES = frozenset({"break", "exit", "return", "kill"})
-
-
-def piles_up(node: ir.Loop) -> bool:
-    """Whether every turn leaves a process behind and nothing ends or slows the loop."""
-    if not _endless(node):
-        return False
-    if not any(isinstance(s, ir.Background) for s in _all(node.body)):
-        return False
-    if any(isinstance(s, ir.Simple) and _name(s) in _PAUSES for s in node.body):
-        return False
-    return not any(isinstance(s, ir.Simple) and _name(s) in _LEAVES for s in _all(node.body))
+MAX_TURNS = 20  # of a loop over literal values
 
 
-def _endless(node: ir.Loop) -> bool:
-    if node.condition is None:
-        return node.variable == "" and not node.assigns  # for ((;;))
-    if len(node.condition) != 1:
-        return False
-    only = node.condition[0]
-    raw = only.raw if isinstance(only, ir.Test) else _name(only) if isinstance(only, ir.Simple) else ""
-    return (_NEVER if node.until else _ALWAYS).fullmatch(raw) is not None
+def loop(ev: Evaluator, node: ir.Loop, state: State, scope: Scope) -> Result:
+    """``while``, ``until`` and ``for``."""
+    inner = scope.under(Condition.LOOP)
+    branch = state.copy()
+    if piles_up(node):
+        _flood(ev, node, state, inner)
+    if node.condition is not None:
+        _, truth = ev.body(node.condition, branch, scope)
+        if truth is not None and truth == node.until:
+            return EMPTY, True
+        stream, _ = ev.body(node.body, branch, inner)
+    elif node.variable:
+        stream = _each(ev, node, branch, state, inner)
+    else:
+        for assign in node.assigns:
+            branch.vars[assign.name] = None
+        stream, _ = ev.body(node.body, branch, inner)
+    branch.vars.pop(node.variable or "", None)
+    state.merge(branch)
+    return Stream(None, stream.sources), None
 
 
-def _name(node: ir.Simple) -> str:
-    return node.words[0].raw if node.words else ""
+def _flood(ev: Evaluator, node: ir.Loop, state: State, scope: Scope) -> None:
+    """A loop that starts processes without end."""
+    work = next((s.body for s in node.body if isinstance(s, ir.Background)), None)
+    span = work.span if isinstance(work, ir.Simple) else (0, 0)
+    told = {"destructive": None, "breadth": "all", "tags": ("availability",)}
+    tell(ev, Verb.CONTROL, Domain.PROCESS, None, span, state, scope, **told)
 
 
-def _all(body: ir.Body) -> Iterator[ir.Stmt]:
-    """The statements of a body and those inside them, functions left out."""
-    for node in body:
-        yield node
-        match node:
-            case ir.Group():
-                yield from _all(node.body)
-            case ir.AndOr():
-                yield from _all([node.left, node.right])
-            case ir.Pipeline():
-                yield from _all(node.items)
-            case ir.Background():
-                yield from _all([node.body])
-            case ir.If():
-                for condition, inner in node.branches:
-                    yield from _all([*condition, *inner])
-                yield from _all(node.otherwise or [])
-            case ir.Case():
-                for _, inner in node.arms:
-                    yield from _all(inner)
-            case _:
-                pass
+def _each(ev: Evaluator, node: ir.Loop, branch: State, state: State, scope: Scope) -> Stream:
+    """A for loop: each literal value in turn, or one unknown value."""
+    expander = ev.expander(state, scope)
+    name = node.variable or ""
+    words = (
+        [Word(ev.unknowns.mark('"$@"'))] if node.words is None else [f for w in node.words for f in expander.fields(w)]
+    )
+    if node.words is None and isinstance(state.vars.get("@"), list):
+        words = [Word(v) for v in state.vars["@"] or []]
+    printed: list[Stream] = []
+    for word in words[:MAX_TURNS]:
+        branch.vars[name] = word.text
+        (branch.globby.add if word.glob else branch.globby.discard)(name)
+        stream, _ = ev.body(node.body, branch, scope)
+        printed.append(stream)
+    if len(words) > MAX_TURNS:
+        branch.vars[name] = None
+        ev.body(node.body, branch, scope)
+    return ev.together(printed)

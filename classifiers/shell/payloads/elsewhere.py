@@ -17,6 +17,7 @@ from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.templates import host
 from classifiers.knowledge.words import Word
 from classifiers.shell.emit import tell
+from classifiers.shell.payloads.scripts import run_text
 from classifiers.shell.state import Scope, State, Stream, stronger
 from classifiers.surface import CallParts, surface_named
 
@@ -85,8 +86,6 @@ _ORDER = re.compile(r"\s*(?:sudo\s+)?([a-z][\w.-]*)\s+-{1,2}[A-Za-z][^()=;{}]*\Z
 
 def _as_shell(ev: Evaluator, text: str, span: tuple[int, int], state: State, scope: Scope) -> None:
     """Code that reads as a command line (``node -e "rm -rf x"``): what a shell would make of it, as possible."""
-    from classifiers.shell.payloads import run_text  # noqa: PLC0415 - the two call each other
-
     match = _ORDER.match(text)
     if match is None or lookup(match[1]) is None:
         return

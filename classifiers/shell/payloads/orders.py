@@ -1,0 +1,49 @@
+"""Orders programs take on standard input: their text in, the same as commands of a shell out."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
+# Programs that take orders on standard input, and how one of them is given as an argument.
+_ORDERS = {"gdb": "gdb -ex", "ed": "vim -c", "vim": "vim -c"}
+MAX_ORDERS = 100
+# Where such a text may run a command: dc's ``!`` (not its comparisons), mail's tilde escapes.
+ESCAPES = {"dc": re.compile(r"!(?![<>=])(.*)"), "letter": re.compile(r"^~(?:[!|]|<\s*!)(.*)", re.MULTILINE)}
+SILENT_ALONE = frozenset({*_ORDERS, *ESCAPES, "transfer"})  # at a terminal a person gives the orders
+_SCHEDULE = re.compile(r"\s*(?:@\w+|(?:[-\d*,/A-Za-z]+\s+){4}[-\d*,/A-Za-z]+)\s+(.+)")
+_TRANSFERS = re.compile(r"\s*(?:[;\n]|&&|\|\|)\s*")
+
+
+def _job(line: str) -> str:
+    """The command of one crontab line (crontab(5)); settings, comments and unknown lines have none."""
+    match = None if line.lstrip().startswith("#") else _SCHEDULE.fullmatch(line)
+    return match[1].partition("%")[0] if match else ""
+
+
+def _order(line: str) -> str:
+    """One order of a file-transfer client as a command; ``!`` is the local shell."""
+    line = line.strip().lstrip("-@")
+    if line.startswith("!"):
+        return line[1:]
+    first, _, rest = line.partition(" ")
+    return f"transfer-order {first.lower()} {rest}" if line and not line.startswith("#") else ""
+
+
+def orders(language: str, text: str, *, known: bool) -> str | None:
+    """The orders of a program that takes them on standard input, as commands of a shell; None: it is no such text."""
+    if language == "crontab":
+        return "\n".join(filter(None, map(_job, text.split("\n"))))
+    if language == "haproxy":
+        return "\n".join(f"haproxy-socket {o.strip()}" for o in re.split(r"[;\n]", text) if o.strip())
+    if not known:
+        return None
+    if language in ESCAPES:
+        return "\n".join(ESCAPES[language].findall(text))
+    if language == "transfer":
+        return "\n".join(map(_order, _TRANSFERS.split(text)))
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if language in _ORDERS and 0 < len(lines) <= MAX_ORDERS:
+        return "\n".join(f"{_ORDERS[language]} {shlex.quote(line)}" for line in lines)
+    return None

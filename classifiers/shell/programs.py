@@ -1,0 +1,170 @@
+"""A program by its knowledge: its words in, its effects, flows and what it prints out."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from classifiers.effects import Verb
+from classifiers.knowledge import interpret, lookup
+from classifiers.knowledge.interpret import Handed, Reading, Told
+from classifiers.knowledge.words import Word
+from classifiers.shell import descriptors, streams
+from classifiers.shell.emit import emit
+from classifiers.shell.evaluate import Evaluator, Result
+from classifiers.shell.flows import (
+    ARCHIVERS,
+    DUMPERS,
+    TALKERS,
+    UNPACKERS,
+    answering_shell,
+    command_flows,
+    is_source,
+    program_name,
+    remember,
+    unpacked_over,
+)
+from classifiers.shell.payloads.handing import hand_on
+from classifiers.shell.payloads.stdin import read_stdin
+from classifiers.shell.redirects import Plan
+from classifiers.shell.state import Scope, State, Stream
+from classifiers.shell.strangers import run_unknown
+
+_IN_PLACE = frozenset({"-i", "-Ei", "-ni", "-Eni", "-nEi"})
+_SUFFIX = re.compile(r"\.[\w-]+")
+_HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+
+
+@dataclass(slots=True)
+class _Done:
+    """What a reading came to: its own effects (and those with a target), what it is fed, what inner commands print."""
+
+    inputs: list[Stream]
+    indexes: list[int] = field(default_factory=list)
+    written: list[tuple[Told, int]] = field(default_factory=list)
+    printed: list[Stream] = field(default_factory=list)
+
+
+def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None = None) -> Result:
+    """A program: by its knowledge, else as a file that is run, else unknown."""
+    name = words[0]
+    program = program_name(name.text)
+    node = lookup(program) if program else None
+    if program is None or node is None:
+        return run_unknown(ev, words, state, scope)
+    words = _without_suffix(program, words)
+    before = len(ev.out.effects)
+    reading = interpret(node, name, words[1:], piped=scope.stdin is not None)
+    ev.out.note(f"{program}: {reading.node.file}:{reading.node.line}")
+    inputs = [scope.stdin] if scope.stdin is not None else []
+    done = _Done(inputs + ev.streams_in(list(words[1:])))
+    _perform(ev, reading, done, state, scope, plan)
+    if reading.reads_stdin is not None:
+        read_stdin(ev, reading.reads_stdin, words, program, state, scope, plan, reading.server)
+    own = list(dict.fromkeys([*done.indexes, *range(before, len(ev.out.effects))]))
+    if program in UNPACKERS:
+        unpacked_over(ev, done.indexes)
+    _into_sockets(ev, reading, own, program, state)
+    command_flows(ev, own, done.indexes, done.inputs, words)
+    remember(ev, done.written, own, program, state)
+    _copied(ev, program, reading, scope, state)
+    if len(done.printed) == 1 and not done.indexes:
+        return done.printed[0], None
+    if program in TALKERS:
+        answering_shell(ev, own, done.inputs)
+    return _output(ev, program, words, done, own, state, scope), None
+
+
+def _without_suffix(program: str, words: Sequence[Word]) -> Sequence[Word]:
+    """BSD's ``sed -i '' …``: the word after is the suffix, none when it is empty, not the script."""
+    if program not in {"sed", "gsed"}:
+        return words
+    out = [w for i, w in enumerate(words) if w.text or i == 0 or words[i - 1].text not in _IN_PLACE]
+    for i, word in enumerate(out[1:-2], 1):
+        if word.text in _IN_PLACE and _SUFFIX.fullmatch(out[i + 1].text):  # no sed script begins with a full stop
+            out[i : i + 2] = [word.with_text(word.text + out[i + 1].text)]
+            break
+    return out
+
+
+def _perform(ev: Evaluator, reading: Reading, done: _Done, state: State, scope: Scope, plan: Plan | None) -> None:
+    """Tell, hand on and hide what the knowledge says, in its order."""
+    for item in reading.items:
+        if isinstance(item, Told):
+            index = emit(ev, item, state, scope)
+            if index is not None:
+                done.indexes.append(index)
+                done.written += [(item, index)] if item.target else []
+                if item.action is Verb.READ and item.target:
+                    done.inputs += _known_input(item.target, state)
+        elif isinstance(item, Handed):
+            done.printed.append(hand_on(ev, item, state, scope, plan))
+        else:
+            ev.out.hide(item.reason, scope.span(item.span), item.text)
+
+
+def _known_input(target: str, state: State) -> list[Stream]:
+    """What reading this gives: a file this script wrote, a descriptor it opened."""
+    known = state.files.get(state.key(target)) if state.files else None
+    held = descriptors.opened(target, state) if state.inputs else None
+    return [s for s in (known, held) if s is not None]
+
+
+def _output(
+    ev: Evaluator, program: str, words: Sequence[Word], done: _Done, own: list[int], state: State, scope: Scope
+) -> Stream:
+    """What the program prints, as far as it is known, and where that comes from."""
+    inputs = done.inputs
+    text = None if done.printed else _printed(ev, program, words, scope)
+    if text is None and program == "cat":
+        text = _catted(words, state)
+    sources = dict.fromkeys((*(s for stream in inputs for s in stream.sources), *(i for i in own if is_source(ev, i))))
+    decoded = (
+        any(s.decoded for s in inputs)
+        or (text is not None and streams.decodes(program))
+        or streams.unpacks(program, [w.text for w in words])
+    )
+    archive = program in ARCHIVERS or any(s.archive for s in inputs)
+    dump = program in DUMPERS or (program == "sqlite3" and words[-1].text == ".dump")
+    return Stream(text, tuple(sources), decoded, archive, dump, any(s.network for s in inputs))
+
+
+def _copied(ev: Evaluator, program: str, reading: Reading, scope: Scope, state: State) -> None:
+    """What ``tee f`` and ``cp a b`` put into a file is known when their input is."""
+    operands = [w.text for w in reading.parsed.operands]
+    if not operands or not all(map(ev.known, operands)):
+        return
+    if program == "tee" and scope.stdin is not None and not reading.parsed.given("-a", "--append"):
+        for name in operands:
+            state.files[state.key(name)] = scope.stdin
+    elif program in {"cp", "mv", "install"} and len(operands) == 2 and state.files:
+        source, place = operands
+        if (known := state.files.get(state.key(source))) is not None and known.text is not None:
+            place = f"{place}{posixpath.basename(source)}" if place.endswith("/") else place
+            state.files[state.key(place)] = known
+
+
+def _into_sockets(ev: Evaluator, reading: Reading, own: list[int], program: str, state: State) -> None:
+    """``tar -cf /proc/self/fd/3 .`` where descriptor 3 is a socket: the output leaves."""
+    for item in reading.items if state.sockets else ():
+        held = _HELD.fullmatch(item.target or "") if isinstance(item, Told) and item.action is not Verb.READ else None
+        if held and int(held[1]) in state.sockets:
+            ev.flow_out(Stream(None, tuple(own), archive=program in ARCHIVERS), state.sockets[int(held[1])])
+
+
+def _printed(ev: Evaluator, program: str, words: Sequence[Word], scope: Scope) -> str | None:
+    """What the command prints, when its words and input are literals (echo may also repeat unknown parts)."""
+    args = [w.text for w in words[1:]]
+    stdin = scope.stdin.text if scope.stdin is not None else None
+    literal = all(ev.known(a) for a in args) and (stdin is None or ev.known(stdin))
+    return streams.printed(program, args, stdin) if literal or program in {"echo", "printf", "cat"} else None
+
+
+def _catted(words: Sequence[Word], state: State) -> str | None:
+    """``cat f`` of files this very script wrote."""
+    if len(words) != 2:
+        return None
+    known = state.files.get(state.key(words[1].text)) or descriptors.opened(words[1].text, state)
+    return known.text if known is not None else None
