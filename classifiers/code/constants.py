@@ -8,13 +8,14 @@ import codecs
 import ntpath
 import posixpath
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
 from classifiers.code.values import Value, constant, hole, taints, unknown
 
 MAX_TEXT = 100_000
+MAX_LIST = 10_000
 
 
 def join(parts: Sequence[Value], raw: str) -> Value:
@@ -31,6 +32,8 @@ def binary(op: str, left: Value, right: Value, raw: str) -> Value:
         return path(posixpath.join(left.text, right.text) if left.text is not None else None, raw, left, right)
     if op == "+" and left.known and right.known:
         if isinstance(left.data, list) and isinstance(right.data, list):
+            if len(left.data) + len(right.data) > MAX_LIST:
+                return unknown(raw, left, right)
             return Value(known=True, data=left.data + right.data, raw=raw, taint=taints(left, right))
         if left.text is not None or right.text is not None:
             return join((left, right), raw)
@@ -69,7 +72,7 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
     if kind in _TEXT_KINDS:
         given = [own, *args] if own.known else list(args)
         texts = [v.text for v in given if v.known and v.text is not None]
-        if len(texts) == len(given) and texts:
+        if len(texts) == len(given) and texts and _fits(texts):
             try:
                 found = _TEXT_KINDS[kind](texts)
             except (ValueError, binascii.Error, UnicodeError, IndexError, LookupError):
@@ -105,11 +108,11 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         return path("~", raw)
     if kind == "list_join" and args and args[0].known and isinstance(args[0].data, list) and own.text is not None:
         items = args[0].data
-        if all(i.text is not None for i in items):
+        if all(i.text is not None for i in items) and _fits(i.text + own.text for i in items):
             return constant(own.text.join(i.text for i in items), taints(own, *args))
     if kind == "join_list" and own.known and isinstance(own.data, list):
         comma = (args[0].text if args else None) or ","
-        if all(i.text is not None for i in own.data):
+        if all(i.text is not None for i in own.data) and _fits(i.text + comma for i in own.data):
             return constant(comma.join(i.text for i in own.data), taints(own, *args))
     if kind == "chr" and args and all(a.known and isinstance(a.data, int) and 0 <= a.data < 0x110000 for a in args):
         return constant("".join(chr(a.data) for a in args), taints(*args), decoded=True)
@@ -126,9 +129,14 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
     return unknown(raw, own, *args)
 
 
+_WIDE = re.compile(r"\d{4}|\*")  # a width that would make the text, not the program, long
+
+
 def _percent(text: str, right: Value, raw: str) -> Value:
     values = right.data if right.known and isinstance(right.data, list) else [right]
-    if not all(isinstance(v, Value) and v.known for v in values):
+    wide = any(_WIDE.search(found) for found in re.findall(r"%[^a-zA-Z%]*", text))
+    known = all(isinstance(v, Value) and _is_plain(v) for v in values)
+    if wide or not known or not _fits((text, *(str(v.data) for v in values))):
         return replace(unknown(raw, right), shape=re.sub(r"%[-\d.]*[sdrif]", "$ARG", text))
     try:
         return constant(text % tuple(v.data for v in values), right.taint)
@@ -137,7 +145,8 @@ def _percent(text: str, right: Value, raw: str) -> Value:
 
 
 def _format(text: str, args: Sequence[Value], raw: str) -> Value:
-    if not all(a.known for a in args) or any(c in text for c in ":!.["):
+    short = text.count("{") * max((len(str(a.data)) for a in args if _is_plain(a)), default=0) <= MAX_TEXT
+    if not short or not all(map(_is_plain, args)) or any(c in text for c in ":!.["):
         return replace(unknown(raw, *args), shape=re.sub(r"\{[^{}]*\}", "$ARG", text))
     try:
         return constant(text.format(*[a.data for a in args]), taints(*args))
@@ -218,6 +227,29 @@ _LISTINGS: dict[str, Callable[[Value, Sequence[Value], str], Value]] = {
     "far_below": lambda own, args, raw: _below(own, args, raw, "**"),
     "in_folder": lambda own, args, raw: _below(own, args, raw, name="*"),
 }
+
+
+def _is_plain(value: Value) -> bool:
+    """A text or a number; lists within lists are as long as one likes when written out."""
+    return value.known and not isinstance(value.data, list | dict)
+
+
+def _fits(texts: Iterable[str]) -> bool:
+    """Whether all of them together are no longer than any program: doubled a few times a text fills the memory."""
+    room = MAX_TEXT
+    for text in texts:
+        room -= len(text)
+        if room < 0:
+            return False
+    return True
+
+
+def _replaced(text: str, old: str, new: str) -> str | None:
+    """None where what comes out would be much longer than any program."""
+    grown = len(text) + text.count(old) * (len(new) - len(old))
+    return text.replace(old, new) if grown <= MAX_TEXT else None
+
+
 _TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "b64": _b64,
     "hex": lambda texts: bytes.fromhex(texts[0]).decode("utf-8"),
@@ -230,7 +262,7 @@ _TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "lower": lambda texts: texts[0].lower(),
     "upper": lambda texts: texts[0].upper(),
     "strip": lambda texts: texts[0].strip(),
-    "replace": lambda texts: texts[0].replace(texts[1], texts[2]),
+    "replace": lambda texts: _replaced(texts[0], texts[1], texts[2]),
     "unquote": lambda texts: unquote(texts[0]),
     "concat": "".join,
     "text_join": lambda texts: posixpath.join(*texts),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 
 _CALLED = frozenset({"iex", "invoke-expression", "echo", "write-host", "write-output", "cmd", "start-process"})
 _PATH = re.compile(r"\$(?:\{[\w:()]+\}|(?:\w+:)?\w+)[\\/][^\s;|)}{(,\"'`<>&]*")
@@ -35,6 +36,7 @@ class _Speller:
         self.text = text
         self.out: list[str] = []
         self.places: list[int] = []
+        self.inside: Counter[str] = Counter()  # of those open
         self.open: list[str] = []  # brackets not closed yet; "param(" and "switch{" are those of these words
         self.word = ""  # the last bare word
         self.switch = False  # a switch whose body has not begun
@@ -57,7 +59,7 @@ class _Speller:
         if char == "$" and i and text[i - 1] in _BEFORE_ARGUMENT and (found := _PATH.match(text, i)):
             return self.quoted(i, found.end(), '"')
         starts = i == 0 or text[i - 1] in " \t\n,(="
-        if starts and "[" not in self.open and (bare := _BARE.match(text, i)) and self.is_listed(i, bare.end()):
+        if starts and not self.inside["["] and (bare := _BARE.match(text, i)) and self.is_listed(i, bare.end()):
             return self.quoted(i, bare.end(), "'")
         if char in "-/" and self.word in {"certutil", "certutil.exe"} and (found := _NATIVE_SWITCH.match(text, i)):
             return self.quoted(i, found.end(), '"')
@@ -79,11 +81,13 @@ class _Speller:
         end = self.copy(i, i + 1)
         if char in "([{":
             kind = f"{self.word}(" if char == "(" and self.word == "param" else char
-            if char == "{" and self.switch and "(" not in self.open:
+            if char == "{" and self.switch and not self.inside["("]:
                 kind, self.switch = "switch{", False
             self.open.append(kind)
+            self.inside[kind] += 1
         elif char in ")]}" and self.open:
             closed = self.open.pop()
+            self.inside[closed] -= 1
             self.word = "" if closed == "param(" else self.word
             rest = self.text[end : end + 40].lstrip(" \t")
             if closed == "param(" and rest and rest[0] not in "\r\n;})":

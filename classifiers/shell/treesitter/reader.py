@@ -23,6 +23,8 @@ _PARSER = tree_sitter.Parser(_LANGUAGE)
 REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 MAX_DEPTH = 120
 MAX_CODE = 32_000  # characters
+QUICK = 1_000  # bytes any text of which is parsed well within the budget
+_PIECE = 1 << 16
 
 
 class TooLongError(Exception):
@@ -47,6 +49,21 @@ def read(text: str, tables: Tables, tick: Callable[[], None] | None = None) -> i
     if len(skeleton) - sum(len(here.body) for here in lifted.values()) > MAX_CODE:
         raise TooLongError
     return Reader(skeleton, lifted, tables, tick=tick).script()
+
+
+class _Late:
+    """What the grammar asks between steps: whether ``tick`` has raised; its exception is kept."""
+
+    def __init__(self, tick: Callable[[], None]) -> None:
+        self.tick = tick
+        self.error: Exception | None = None
+
+    def __call__(self, *_progress: Any) -> bool:
+        try:
+            self.tick()
+        except Exception as error:  # noqa: BLE001 - raised again where the parser was called
+            self.error = error
+        return self.error is not None
 
 
 class Reader:
@@ -75,7 +92,18 @@ class Reader:
         return self.skeleton[start:end]
 
     def root(self) -> Node:
-        return _PARSER.parse(self.data).root_node
+        """The grammar takes seconds over some texts of a few kilobytes, so the clock is asked while it runs."""
+        if self.tick is None or len(self.data) < QUICK:
+            return _PARSER.parse(self.data).root_node
+        data = self.data
+        late = _Late(self.tick)
+        try:
+            return _PARSER.parse(
+                lambda offset, _point: data[offset : offset + _PIECE], progress_callback=late
+            ).root_node
+        except ValueError:
+            _PARSER.reset()
+            raise late.error or TooLongError from None
 
     def script(self) -> ir.Body:
         root = self.root()
@@ -86,7 +114,7 @@ class Reader:
 
     def another(self, text: str) -> ir.Body:
         """A script within this one that its tree does not hold; positions are those of ``text``."""
-        return read(text, self.tables)
+        return read(text, self.tables, self.tick)
 
     def broken(self, node: Node) -> ir.Broken:
         return ir.Broken(self.span(node), self.raw(node))

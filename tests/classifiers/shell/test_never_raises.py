@@ -91,6 +91,12 @@ PATHOLOGICAL = {
     "globs": "rm " + "*" * 10_000,
     "slashes": "rm " + "/a" * 20_000,
     "dots": "rm " + "../" * 20_000,
+    "functions without a name": "()" * 10_000,
+    "old arithmetic": "$[" * 10_000,
+    "pipes of nothing": "|" * 20_000,
+    "here-strings of nothing": "<<<" * 6_000,
+    "ranges side by side": "{1..9}" * 3_000,
+    "a doubled variable": "x=aaaaaaaaaaaaaaaa;" + "x=$x$x;" * 125,
 }
 
 
