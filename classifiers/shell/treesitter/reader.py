@@ -61,7 +61,7 @@ class _Late:
     def __call__(self, *_progress: Any) -> bool:
         try:
             self.tick()
-        except Exception as error:  # noqa: BLE001 - raised again where the parser was called
+        except Exception as error:  # raised again where the parser was called
             self.error = error
         return self.error is not None
 
