@@ -6,6 +6,7 @@ makes them canonical.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -165,7 +166,7 @@ class _Interpreter:
         for hit, meaning in meanings:
             if meaning.unread:
                 self.out.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, hit.word.span, meaning.unread))
-        instead = next((m.instead for _, m in reversed(meanings) if m.instead is not None), None)
+        instead = next(((m.instead, hit.value) for hit, m in reversed(meanings) if m.instead is not None), None)
         self.out.answered = instead is not None or override is not None
         assigned = self.assign(slots)
         addresses.spread(self.values)
@@ -174,7 +175,8 @@ class _Interpreter:
         for word in named_files(self.parsed):
             self.out.items.append(Told(Verb.READ, Domain.FILESYSTEM, word.text, _FILE, word.span, word))
         if instead is not None:
-            self.tell_all(instead, None, None)
+            for t in instead[0]:
+                self.tell_all((t,), instead[1] if _AT_HAND.search(t.target or "") else None, None)
         else:
             self.own(assigned, override=bool(override))
         told = frozenset(i.action for i in self.out.items if isinstance(i, Told))
@@ -268,6 +270,8 @@ class _Interpreter:
     def slot(self, slot: Slot, words: list[Word]) -> None:
         meaning = slot.meaning
         if meaning.delegate and (not meaning.by_value or meaning.delegate.kind == "argv"):
+            if meaning.delegate.join and len(words) > 1 and words[0].text == "--":  # ``ssh host -- command``
+                words = words[1:]
             if words:  # the first word says what all are: a command, or by its value a script and its arguments
                 first = self.chosen(meaning, words[0])
                 self.tell_all(first.effects, words[0], None)
@@ -361,6 +365,7 @@ class _Interpreter:
         return {role: next((v for n in keys for v in self.values.get(n, ())), None) for role, keys in names.items()}
 
 
+_AT_HAND = re.compile(r"\{[!:}]")  # a template names the value at hand
 _READS = frozenset({Verb.READ, Verb.RECEIVE})
 
 

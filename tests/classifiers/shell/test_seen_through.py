@@ -127,6 +127,7 @@ def test_data_and_dead_code_do_nothing(command, expected):
 
 PLACED = [
     ("ssh web1.example 'cd /srv && rm -rf build'", "/srv/build"),
+    ("ssh web1.example -- rm -rf /srv/build", "/srv/build"),
     ("ssh web1.example 'cd ~/app; rm -rf build'", "~/app/build"),
     ("cd /srv; ssh web1.example 'rm -rf build'", "build"),
     ("cd /srv; docker exec web rm -rf build", "build"),
