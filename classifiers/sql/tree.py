@@ -233,7 +233,7 @@ class _Reader:
             if isinstance(parent, self.exp.Dot):
                 name = f"{parent.this.sql()}.{name}"
             own = [v for v in call.args.values() if isinstance(v, self.exp.Expression)]
-            values = call.expressions if anonymous else own
+            values = call.expressions if anonymous or not own else own
             yield name.lower(), [self.literal(v) for v in values]
 
     def put_lines(self, lines: list[str], arguments: list[str | None]) -> None:
