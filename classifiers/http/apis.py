@@ -28,6 +28,9 @@ _METHODS = {
 }
 
 
+_FORM = re.compile(r"[\w.%+-]+=[^\s{}<>]*\Z")
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
     methods: frozenset[str]
@@ -51,7 +54,7 @@ def api_effects(method: str, where: Address, body: Any = None) -> list[Effect]:
         for rule in api.rules:
             found = rule.path.fullmatch((where.segments or where.path).rstrip("/") or "/")
             if found is not None and method in rule.methods and _body_matches(rule, body, where.query):
-                named = {k: v[0] for k, v in parse_qs(where.query[:2000]).items() if k.isidentifier()}
+                named = _named(where.query, body)
                 groups = {**named, **host.groupdict(), **found.groupdict(), "host": where.host}
                 return fill_all(rule.effects, lambda key, groups=groups: _group(groups, key), NOWHERE)  # type: ignore[misc]
     return []
@@ -65,8 +68,18 @@ def _body_matches(rule: _Rule, body: Any, query: str) -> bool:
     return rule.body.search((query + "\n" + text)[:20_000]) is not None
 
 
+def _named(query: str, body: Any) -> dict[str, str]:
+    """What the query, a form or an object in the body names: ``InstanceId.1`` is the first InstanceId."""
+    form = body if isinstance(body, str) and _FORM.match(body) else ""
+    pairs = {k: v[0] for part in (query, form) for k, v in parse_qs(part[:2000]).items()}
+    if isinstance(body, Mapping):
+        pairs |= {k: v for k, v in list(body.items())[:100] if isinstance(k, str) and isinstance(v, str)}
+    plain = {k.removesuffix(".1"): v for k, v in pairs.items()}
+    return {k: v for k, v in plain.items() if k.isidentifier()}
+
+
 def _group(groups: Mapping[str, str | None], key: str) -> Given | None:
-    value = groups.get(key)
+    value = next((groups[k] for k in key.split("|") if groups.get(k)), None)
     if key == "kind" and value is not None:
         value = _singular(value)
     return None if not value else Given(value.replace("%2F", "/"), value)

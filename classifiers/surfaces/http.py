@@ -1,7 +1,7 @@
 """The http surface: role ``url`` (below ``base``) with ``method``, ``headers`` and ``body``.
 
-``urls_in`` is text that holds URLs to fetch, ``save`` the file an answer is kept in. A ``url`` that is a JSON object
-holds ``url`` and ``data`` itself (LangChain's requests tools).
+``graphql`` is an operation to send, ``urls_in`` text that holds URLs to fetch, ``save`` the file an answer is kept in.
+A ``url`` that is a JSON object holds ``url`` and ``data`` itself (LangChain's requests tools).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class HttpSurface:
         if isinstance(url, str) and url.lstrip().startswith("{"):
             return self._packed(call_parts, url, context)
         if isinstance(url, str) and url:
-            body, headers = values.get("body"), _headers(values.get("headers"))
+            body, headers = values.get("body") or _graphql(url, values), _headers(values.get("headers"))
             method = values.get("method")
             verb = method if isinstance(method, str) and method else _implied(body)
             verb = next((headers[name] for name in _OVERRIDES if headers.get(name)), verb)
@@ -59,6 +59,13 @@ class HttpSurface:
             return None
         values = {**parts.values, "url": given["url"], "body": given.get("data")}
         return self.classify(replace(parts, values=values), context)
+
+
+def _graphql(url: str, values: Mapping[str, object]) -> dict[str, object] | None:
+    """The body of a GraphQL tool's request, whose operation is an argument of its own."""
+    text = values.get("graphql")
+    is_address = url.partition("?")[0].rstrip("/").lower().endswith(("graphql", "/gql"))
+    return {"query": text} if isinstance(text, str) and text and is_address else None
 
 
 def _saved(action: Action, parts: CallParts, context: Context) -> Action:
@@ -91,7 +98,7 @@ def _joined(base: object, url: str) -> str:
 
 def _implied(body: object) -> str:
     """A request without a method: a body makes it a POST, as curl -d does."""
-    return "GET" if body in {None, "", ()} or body in ([], {}) else "POST"
+    return "POST" if body else "GET"
 
 
 SURFACE = HttpSurface()

@@ -16,8 +16,8 @@ from classifiers.gather import Gather
 from classifiers.paths import canonical
 from classifiers.sql.dialect import engine_of
 from classifiers.surface import CallParts, surface_named
-from classifiers.templates import Given, fill_all, template
-from classifiers.tools.arguments import ITEM, ROOT, find, members
+from classifiers.templates import Given, Lookup, fill_all, template
+from classifiers.tools.arguments import ITEM, ROOT, Found, find, members
 from classifiers.tools.argv import shell_parts
 from classifiers.tools.entries import plain_server
 from classifiers.tools.format import Entry
@@ -140,7 +140,7 @@ def _effects(entry: Entry, lines: tuple[str, ...], arguments: Any, caller: Calle
     return out.action()
 
 
-def _lookup(arguments: Any, caller: Caller) -> Callable[[str], Given | None]:
+def _lookup(arguments: Any, caller: Caller) -> Lookup:
     def lookup(key: str) -> Given | None:
         if key == SERVER:
             return Given(plain_server(caller.server) or "*")
@@ -156,14 +156,27 @@ def _lookup(arguments: Any, caller: Caller) -> Callable[[str], Given | None]:
 
 
 def _add_lines(out: Gather, lines: tuple[str, ...], arguments: Any, caller: Caller) -> None:
-    root, lookup = caller.root, _lookup(arguments, caller)
     for line in lines:
-        holes = template(line).holes
-        named = next((hole for hole in holes if hole.key not in _SAID), None)
-        found = find(arguments, named.key.split("|"), root) if named is not None else None
-        span = (0, len(found.value)) if found is not None and isinstance(found.value, str) else (0, 0)
-        for effect in fill_all([line], lookup, caller.context):
-            out.put(replace(effect, evidence=Evidence(found.path if found is not None else root, *span)))
+        for lookup, found in _readings(line, arguments, caller):
+            span = (0, len(found.value)) if found is not None and isinstance(found.value, str) else (0, 0)
+            at = Evidence(found.path if found is not None else caller.root, *span)
+            for effect in fill_all([line], lookup, caller.context):
+                out.put(replace(effect, evidence=at))
+
+
+def _readings(line: str, arguments: Any, caller: Caller) -> list[tuple[Lookup, Found | None]]:
+    """How the line's holes are filled and from where: once, or for each member of a list of texts."""
+    lookup = _lookup(arguments, caller)
+    key = next((hole.key for hole in template(line).holes if hole.key not in _SAID), None)
+    found = find(arguments, key.split("|"), caller.root) if key is not None else None
+    texts = found.value if found is not None and isinstance(found.value, list) else []
+    if found is None or not texts or not all(isinstance(text, str) for text in texts):
+        return [(lookup, found)]
+
+    def taking(text: str) -> Lookup:
+        return lambda asked: Given(text, text) if asked == key else lookup(asked)
+
+    return [(taking(text), Found(text, f"{found.path}[{i}]")) for i, text in enumerate(texts[:MAX_WRAPPED])]
 
 
 def _is_plain(value: Any) -> bool:

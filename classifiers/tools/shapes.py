@@ -22,6 +22,7 @@ _REQUEST = {
     "method": "method|http_method|verb|options.method|request.method",
     "body": "body|data|json|payload|request_body|options.body|request.body",
     "headers": "headers|options.headers|request.headers",
+    "graphql": "query|mutation",
 }
 _PATH = "path|file_path|absolute_path|filename|file|target_file|relative_path"
 _SAVED = "output_path|save_path|save_to|destination|dest_path|output_file|local_path|download_path|target_path"
