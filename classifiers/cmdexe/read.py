@@ -30,6 +30,7 @@ _SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE |
 _VARIABLE = re.compile(r"%([\w()#$.-]+)(?::~?[^%]*)?%|!([\w()]+)!")
 _ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\|/")
 _ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
+_LISTED = re.compile(r"['`]\s*dir\b((?=.*\s/b)[^|&>%]*?)(?:\s+2\^?>nul)?\s*['`]$", re.IGNORECASE)
 _NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
 _PRINTS_NOTHING = re.compile(r"@?(?:type\s+nul:?|break|rem\.?|cd\.|copy\s+/y\s+nul)", re.IGNORECASE)
 _SHELLS = frozenset(
@@ -107,9 +108,14 @@ class Batch:
     def _loop(self, loop: re.Match[str], command: Command) -> None:
         body, members, flags = loop.group("body"), loop.group("set").strip(), loop.group("flags").lower()
         name = loop.group("var")
+        options = (loop.group("options") or "").strip()
+        files = '"' if "usebackq" in options.lower() else ""
         if "/f" in flags and members[:1] in {"'", "`"}:
             self._nested(members.strip("'`"), command, Condition.ALWAYS)
-        for value in _members(members, flags, (loop.group("options") or "").strip()):
+        elif "/f" in flags and members[:1] not in {'"', "'"} - set(files):
+            for path in words(members):
+                self._redirect(Redirect("<", path), command)
+        for value in _members(members, flags, options):
             self._nested(body if value is None else _put_in(body, name, value), command, Condition.LOOP)
 
     def _chdir(self, text: str) -> None:
@@ -165,6 +171,15 @@ class Batch:
 
 def _members(members: str, flags: str, root: str) -> list[str | None]:
     """What the variable stands for, turn by turn: a word, or the pattern of the files found; None: not known."""
+    listed = _LISTED.match(members) if "/f" in flags else None
+    if listed is not None:
+        given, deep = (
+            next((w for w in words(listed.group(1)) if not w.startswith("/")), "*"),
+            "/s" in listed.group(1).lower(),
+        )
+        if not re.search(r"[*?]|\w\.\w+$", given):  # a folder: what is in it
+            given = f"{given.rstrip(chr(92))}{chr(92)}**{chr(92)}*" if deep else "*"
+        return [given if deep else ntpath.basename(given)]
     if not members or "%" in members or "/f" in flags or "/l" in flags:
         return [None]
     found: list[str | None] = [w.strip('"') for w in re.findall(r'"[^"]*"|[^\s,;"]+', members)][:24]

@@ -106,10 +106,12 @@ def _redirects(raw: str) -> tuple[str, tuple[Redirect, ...]]:
     def take(match: re.Match[str]) -> str:
         if _inside_quotes(raw, match.start(2)):
             return match.group()
-        path = match.group(3)
+        path, after = match.group(3), " "
+        if path.endswith("'") and raw[match.end() :].lstrip().startswith(")"):  # the end of a command in quotes, for /f
+            path, after = path[:-1], " '"
         if not path.startswith("&"):
             found.append(Redirect(match.group(2), path.strip('"')))
-        return " "
+        return after
 
     plain = _REDIRECT.sub(take, raw) if re.search(r"[<>]", raw) else raw
     return plain.strip(), tuple(found)

@@ -121,7 +121,7 @@ def _effects(site: Site, known: Known) -> frozenset[int]:
     out = site.reader.out
 
     def lookup(key: str) -> Given | None:
-        value = site.argument(key)
+        value = _only(site.argument(key))
         if value is None:
             return None
         return Given(value.text if value.text is not None else _plain(value), value.shape or value.raw or site.raw)
@@ -154,6 +154,12 @@ def _each(site: Site, line: str, lookup: Lookup) -> list[Lookup]:
     if not texts or None in texts or holes[0].key == "@input":
         return [lookup]
     return [lambda _key, t=text: Given(t, t or "?") for text in texts[:24]]  # type: ignore[misc]
+
+
+def _only(value: Value | None) -> Value | None:
+    """The one member of a list of one: what a pipeline hands on."""
+    items = value.data if value is not None and value.known and isinstance(value.data, list) else []
+    return items[0] if len(items) == 1 and isinstance(items[0], Value) else value
 
 
 def _is_given(site: Site, key: str) -> bool:
@@ -210,6 +216,9 @@ def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
         value = fold(known.value, site.own, list(site.args), site.raw)
         return replace(value, taint=value.taint | taint)
     if known.returns:
+        if known.returns.endswith("*"):  # a list of such objects
+            one = Value(ref=known.returns[:-1], raw=site.raw, taint=taint)
+            return Value(known=True, data=[one], raw=site.raw, taint=taint)
         name, _equals, default = known.holds.partition("=")
         first = site.argument(name)
         held = first.text if first is not None else default or None

@@ -269,6 +269,10 @@ _TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "windows_join": lambda texts: ntpath.join(*texts),
     "dirname": lambda texts: posixpath.dirname(texts[0]),
     "basename": lambda texts: posixpath.basename(texts[0]),
+    "windows_basename": lambda texts: ntpath.basename(texts[0].rstrip("\\/")),
+    "windows_stem": lambda texts: ntpath.splitext(ntpath.basename(texts[0]))[0],
+    "windows_extension": lambda texts: ntpath.splitext(texts[0])[1],
+    "windows_dirname": lambda texts: ntpath.dirname(texts[0]) or ".",
     "normpath": lambda texts: posixpath.normpath(texts[0]),
 }
 _DECODING = frozenset({"b64", "hex", "rot13", "codec"})

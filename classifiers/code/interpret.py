@@ -13,7 +13,7 @@ from typing import Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
-from classifiers.code.constants import are_patterns, binary, join
+from classifiers.code.constants import are_patterns, binary, fold, join
 from classifiers.code.library import Library
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
 from classifiers.context import Context
@@ -132,6 +132,8 @@ class Interpreter:
         if base.known and isinstance(base.data, dict) and isinstance(base.data.get(node.name), Value):
             found: Value = base.data[node.name]
             return found
+        if base.text is not None and (kind := self.library.members.get(node.name)) is not None:
+            return self.member(kind, base)
         if node.name == "__dict__" and base.ref:
             return base
         if self.argv is not None and self.argv[0] == f"{base.ref}.{node.name}":
@@ -142,6 +144,10 @@ class Interpreter:
         if base.ref:
             return Value(ref=f"{base.ref}.{node.name}", raw=self.source(node), taint=base.taint, data=base.data)
         return Value(ref=f"?.{node.name}", raw=self.source(node), taint=base.taint, data=base if base.known else None)
+
+    def member(self, kind: str, path: Value) -> Value:
+        """A part of a text that names a file."""
+        return fold(kind, path, [], path.raw)
 
     def call(self, node: ir.Call) -> Value:
         func = self.value(node.func)
@@ -159,7 +165,8 @@ class Interpreter:
         for handed in (*args, *named.values()) if self.language == "powershell" else ():
             if isinstance(handed.function, ir.Function):
                 for given in self.members(func) or [[]]:
-                    self.enter(handed.function, given, {"_": named.get("@input", UNKNOWN)})
+                    for item in self.piped(named.get("@input", UNKNOWN)):
+                        self.enter(handed.function, given, {"_": item})
         if func.function is not None:
             return self.enter(func.function, args, named)
         if not func.ref and func.text is not None and self.language in {"php", "perl"}:
@@ -171,6 +178,11 @@ class Interpreter:
         if method in self.methods and not self.library.call(func.ref):
             return self.enter(self.methods[method], [UNKNOWN, *args], named)
         return make_call(Site(self, func, args, named, node.span, node.words))
+
+    def piped(self, before: Value) -> list[Value]:
+        """What ``$_`` is, turn by turn."""
+        items = before.data if before.known and isinstance(before.data, list) else []
+        return [i if isinstance(i, Value) else UNKNOWN for i in items[:MAX_TURNS]] or [before]
 
     def bound(self, func: Value, args: list[Value]) -> tuple[Value, list[Value]]:
         """``f.call(this, a)``, ``f.apply(this, [a])``, ``f.bind(this, a)`` call f; PHP calls a name kept as text."""
@@ -237,9 +249,9 @@ class Interpreter:
         if base.ref:
             known = self.library.call(f"{base.ref}[]")
             if known is not None:
-                return make_call(Site(self, Value(ref=f"{base.ref}[]"), [key], {}, node.span))
+                return make_call(Site(self, Value(ref=f"{base.ref}[]", data=base.data), [key], {}, node.span))
             member = f".{key.text}" if key.text else ""
-            return Value(ref=base.ref + member, raw=self.source(node), taint=taints(base, key))
+            return Value(ref=base.ref + member, raw=self.source(node), taint=taints(base, key), data=base.data)
         return unknown(self.source(node), base)
 
     def join(self, node: ir.Join) -> Value:

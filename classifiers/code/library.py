@@ -22,7 +22,7 @@ from classifiers.templates import template
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
     effects: tuple[str, ...] = ()
-    returns: str = ""  # the kind of object given back; its methods are "<kind>.<method>"
+    returns: str = ""  # the kind of object given back, ``kind*`` a list of such; its methods are "<kind>.<method>"
     run: str = ""  # which reader takes the arguments: shell, argv, sql, code, http, file, verb
     roles: Mapping[str, Any] = field(default_factory=dict)  # the reader's roles: argument keys or constants
     open: OpaqueReason | None = None
@@ -46,6 +46,7 @@ class Library:
     wild: tuple[tuple[str, Known], ...] = ()  # names with ``*`` inside
     aliases: Mapping[str, str] = field(default_factory=dict)  # short command names
     constants: Mapping[str, str] = field(default_factory=dict)  # names that stand for one text
+    members: Mapping[str, str] = field(default_factory=dict)  # parts of a text that is a path: how each is folded
 
     def call(self, name: str) -> Known | None:
         """The entry for a dotted name: itself, a pattern with ``*`` inside, or the longest covering ``x.*``."""
@@ -78,17 +79,19 @@ def library(language: str) -> Library:
     pure: set[str] = set()
     aliases: dict[str, str] = {}
     constants: dict[str, str] = {}
+    members: dict[str, str] = {}
     for _stem, values in tables(_FOLDERS.get(language, f"code/tables/{language}")):
         calls |= _entries(values.get("calls", {}))
         methods |= _entries(values.get("methods", {}))
         pure |= set(values.get("pure", ()))
         constants |= values.get("constants", {})
+        members |= values.get("members", {})
         aliases |= {alias: name for names, name in values.get("aliases", {}).items() for alias in names.split("|")}
     patterns = {p: PURE for p in pure if "*" in p.removesuffix(".*")} | {
         n: k for n, k in calls.items() if "*" in n[:-2]
     }
     patterns |= {n: k for n, k in calls.items() if n.endswith("*") and not n.endswith(".*")}
-    return Library(language, calls, methods, frozenset(pure), tuple(patterns.items()), aliases, constants)
+    return Library(language, calls, methods, frozenset(pure), tuple(patterns.items()), aliases, constants, members)
 
 
 def _entries(raw: Mapping[str, Any]) -> dict[str, Known]:

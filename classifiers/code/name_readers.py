@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 # The first word of a cloud client's method, and what it does.
 _VERBS: tuple[tuple[str, Verb, bool | None], ...] = (
-    ("get list describe head lookup search scan query batch select download", Verb.READ, False),
+    (
+        "get list describe head lookup search scan query batch select download paginate all filter receive",
+        Verb.READ,
+        False,
+    ),
     ("delete terminate remove purge deregister destroy drop", Verb.DELETE, True),
     ("create run register allocate import start copy publish send invoke", Verb.CREATE, False),
     ("upload", Verb.CREATE, False),
@@ -23,27 +27,42 @@ _VERBS: tuple[tuple[str, Verb, bool | None], ...] = (
     ("stop reboot disable cancel detach", Verb.CONTROL, None),
     ("add authorize grant allow", Verb.GRANT, False),
 )
-_HARMLESS_VERBS = (
-    "generate can all filter limit load reload page pages collections items close exceptions meta waiter paginate wait"
-)
+_HARMLESS_VERBS = "generate can limit load reload page pages collections items close exceptions meta waiter wait"
 _RESOURCES = (
     "Bucket TableName FunctionName SecretId DBInstanceIdentifier QueueUrl TopicArn RoleName UserName Name StackName "
-    "ClusterName KeyId RepositoryName PolicyArn"
+    "ClusterName KeyId RepositoryName PolicyArn InstanceId InstanceIds LogGroupName GroupId VolumeId ImageId StreamName"
 )
 
 
 def verb(site: Site, known: Known) -> Value | None:
     """Cloud clients: ``client("s3").delete_bucket(Bucket=…)``; the method's first word is the operation."""
     name = site.func.ref.rpartition(".")[2]
-    service = site.own.text or "*"
-    resource = next((v.text for k, v in site.named.items() if k in _RESOURCES.split() and v.text), None)
+    service, _colon, held = (site.own.text or "*").partition(":")
+    resource = held or _named(site)
     target = f"{known.roles.get('prefix', 'aws:*:*')}:{service}:{resource or '*'}"
     action, destructive = _verb_of(re.split(r"_|(?=[A-Z])", name)[0].lower())
     if action is None:
         return replace(site.own, ref=site.func.ref.partition(".")[0], taint=site.taint)
     domain = Domain.SECRETS if service in {"secretsmanager", "ssm"} and action is Verb.READ else Domain.CLOUD
     site.reader.out.add(domain, action, target, span=site.span, where="provider", destructive=destructive)
+    if name in {"all", "filter"}:  # what is found can be deleted as a whole
+        return replace(site.own, ref=site.func.ref.partition(".")[0], taint=site.taint)
     return Value(raw=site.raw, taint=site.taint)
+
+
+def _named(site: Site) -> str | None:
+    """What the call's parameters name: the object of a bucket, the first of a list."""
+    given = {k: v.data[0] if isinstance(v.data, list) and v.data else v for k, v in site.named.items()}
+    found = next((v.text for k, v in given.items() if k in _RESOURCES.split() and v.text), None)
+    key = given.get("Key")
+    return f"{found}/{key.text}" if found and key is not None and key.text else found
+
+
+def resource(site: Site, _known: Known) -> Value | None:
+    """``resource("s3").Bucket("logs")``: the service and what it holds, for the methods that follow."""
+    texts = [v.text for v in site.args] or [_named(site)]
+    held = "/".join(t or "*" for t in texts)
+    return Value(ref="botopart", raw=site.raw, taint=site.taint, data=f"{site.own.text or '*'}:{held}")
 
 
 def member(site: Site, _known: Known) -> Value | None:

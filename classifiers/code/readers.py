@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from classifiers.code import file_readers, name_readers, run_readers, setting_readers
+from classifiers.code import document_readers, file_readers, name_readers, run_readers, setting_readers
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
+from classifiers.powershell import found
 from classifiers.powershell import readers as powershell
 from classifiers.powershell.strangers import stranger
 from classifiers.windows.places import placed
@@ -31,6 +32,8 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "save": file_readers.save,
     "chdir": file_readers.chdir,
     "verb": name_readers.verb,
+    "resource": name_readers.resource,
+    "document": document_readers.document,
     "member": name_readers.member,
     "module": name_readers.module,
     "coderef": name_readers.coderef,
@@ -44,6 +47,8 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "new_object": powershell.new_object,
     "import": powershell.imported,
     "wmi": powershell.wmi,
+    "listed": found.listed,
+    "selected": found.selected,
     "add_type": powershell.add_type,
 }
 # What a language does with a call nobody described, and how it names files; Python's way is the common one.

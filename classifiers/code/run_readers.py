@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from classifiers.address import address
 from classifiers.code.handing import literal_words, role_of, spelled, to_surface
 from classifiers.code.library import Known
 from classifiers.code.values import Value
@@ -125,9 +126,22 @@ def sql(site: Site, known: Known) -> Value | None:
     if known.roles.get("maybe") and not looks_like_sql(statement):
         return None
     own = site.own
-    database = own.text if known.roles.get("engine") == "sqlite" else None
-    out.absorb(classify_sql(statement, known.roles.get("engine"), None, database, site.reader.context), span=site.span)
+    engine = known.roles.get("engine")
+    host, database = (None, own.text) if engine == "sqlite" else _server(own.text) if engine else (None, None)
+    out.absorb(classify_sql(statement, engine, host, database, site.reader.context), span=site.span)
     return None
+
+
+def _server(given: str | None) -> tuple[str | None, str | None]:
+    """Host and database of what a client was made with: a URL, libpq's ``host=… dbname=…``, or a host."""
+    text = given or ""
+    if "://" in text:
+        where = address(text)
+        return (None, None) if where is None else (where.name or None, where.path.strip("/") or None)
+    if "=" in text:
+        pairs = dict(pair.partition("=")[::2] for pair in text.split() if "=" in pair)
+        return pairs.get("host"), pairs.get("dbname")
+    return text or None, None
 
 
 def http(site: Site, known: Known) -> Value | None:

@@ -27,6 +27,7 @@ from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
+_INSTALLED = re.compile(r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\")
 Words = Sequence[str | None]
 
 
@@ -46,6 +47,14 @@ def program_name(word: str) -> str:
     r"""``"C:\Windows\System32\REG.EXE"`` → ``reg``."""
     base = ntpath.basename(word.strip("\"'").replace("/", "\\")).lower()
     return re.sub(r"\.(exe|com|cmd|bat)$", "", base)
+
+
+def _is_stranger(word: str) -> bool:
+    """A program by a path where no package puts one: its name is no one's."""
+    path = word.strip("\"'").replace("/", "\\").lower()
+    return "\\" in path and not re.search(
+        r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\", path
+    )
 
 
 def _is_script(word: str) -> bool:
@@ -89,7 +98,7 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
         if rule.match.search(line):
             _apply(rule, name, words, place, out)
             return
-    if _through_shell(words, place, out):
+    if not _is_stranger(first) and _through_shell(words, place, out):
         return
     out.add(Domain.PROCESS, Verb.EXECUTE, first, span=place.span, destructive=None)
     out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
@@ -111,6 +120,9 @@ def _apply(rule: Rule, name: str, words: Words, place: Place, out: Gather) -> No
 def _filled(line: str, arguments: Arguments, context: Context) -> list[Any]:
     """A hole ``{path:*}`` stands for every word that is no switch, ``{path:1*}`` for each after the first."""
     holes = template(line).holes
+    if holes and holes[0].key == "0+":  # copy joins: a.txt+b.txt
+        parts = [w for w in (arguments.plain[0] or "?").split("+") if w] if arguments.plain else []
+        return [e for word in parts for e in fill_all([line], _always(word), context)]
     if holes and (many := re.fullmatch(r"(\d*)\*", holes[0].key)):
         words: list[str | None] = [w for w in arguments.plain[int(many.group(1) or 0) :] if w != ""]
         if not words and holes[0].default is not None:

@@ -15,7 +15,7 @@ def short(action):
 CASES = [
     (r"Remove-Item -Path C:\data -Recurse -Force", [r"delete filesystem:C:\data"]),
     (r"rm C:\data\a.txt", [r"delete filesystem:C:\data\a.txt"]),
-    (r"Get-ChildItem C:\data | Remove-Item", [r"read filesystem:C:\data", r"delete filesystem:C:\data"]),
+    (r"Get-ChildItem C:\data | Remove-Item", [r"read filesystem:C:\data", r"delete filesystem:C:\data\*"]),
     (r"$d = 'C:\data'; Remove-Item $d -Recurse", [r"delete filesystem:C:\data"]),
     (r'$d = "C:\data"; Remove-Item "$d\a"', [r"delete filesystem:C:\data\a"]),
     (r"[System.IO.File]::Delete('C:\a')", [r"delete filesystem:C:\a"]),

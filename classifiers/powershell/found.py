@@ -1,0 +1,51 @@
+"""Files that PowerShell finds and hands on: one pattern stands for all of them.
+
+In: Get-ChildItem, or a cmdlet that passes on what it is given. Out: a list whose one member is the pattern.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.code.handing import role_of
+from classifiers.code.library import Known
+from classifiers.code.values import Value, constant
+
+if TYPE_CHECKING:
+    from classifiers.code.calls import Site
+
+_WILD = re.compile(r"[*?]")
+
+
+def listed(site: Site, known: Known) -> Value | None:
+    r"""``Get-ChildItem C:\logs -Filter *.log -Recurse``: ``C:\logs\**\*.log``."""
+    given, named = role_of(site, known, "path"), site.argument("filter|include|1")
+    folder = "." if given is None else given.text
+    if folder is None:
+        return None
+    name = (named.text or "*") if named is not None else "*"
+    deep = any(key and "recurse".startswith(key) for key in site.named)
+    own = ntpath.basename(folder)
+    if _WILD.search(own) or (named is None and not deep and re.search(r"\w\.\w+$", own)):
+        found = folder
+    else:
+        found = "\\".join([*([folder.rstrip("\\/")] if folder not in {".", ".\\", "./"} else []), *["**"] * deep, name])
+    return Value(known=True, data=[constant(found)], raw=site.raw, taint=site.taint)
+
+
+def selected(site: Site, _known: Known) -> Value | None:
+    """What Select-Object hands on: the objects, or one property of each."""
+    before = site.argument("@input")
+    name = next((v.text for key, v in site.named.items() if key.startswith("exp")), None)
+    if before is None:
+        return None
+    if not any(key.startswith("exp") for key in site.named):
+        return before
+    kind = site.reader.library.members.get((name or "").lower())
+    items = before.data if isinstance(before.data, list) else [before]
+    if kind is None or not all(isinstance(item, Value) and item.text for item in items):
+        return None
+    return replace(before, data=[site.reader.member(kind, item) for item in items])
