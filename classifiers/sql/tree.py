@@ -12,7 +12,7 @@ from typing import Any
 
 from classifiers.datafile import alternatives
 from classifiers.datafile import table as rows_of
-from classifiers.effects import Breadth, Domain, Verb
+from classifiers.effects import Breadth, Domain, OpaqueReason, Verb
 from classifiers.sql.phrases import MAX_DEPTH, Again, run_procedure
 from classifiers.sql.place import Site
 from classifiers.sql.split import starts_like_sql
@@ -218,8 +218,11 @@ class _Reader:
         runs = rows_of("sql/functions.yaml")["runs"]
         inner: list[str] = []
         for name, arguments in self.functions(tree):
-            lines = known.get(name) or known.get(name.rpartition(".")[2])
-            if lines is not None:
+            told = known.get(name) or known.get(name.rpartition(".")[2])
+            if isinstance(told, dict):  # something it does is not read
+                self.out.hide(OpaqueReason(told["open"]), self.span, name)
+            if told is not None:
+                lines = told["effects"] if isinstance(told, dict) else told
                 self.put_lines(lines, [_host_in(a) if name.startswith("dblink") else a for a in arguments])
             if name in runs:
                 inner += [a for a in arguments if a is not None and starts_like_sql(a)]
