@@ -22,7 +22,7 @@ from proxy.analyzer.analyzer import NOT_MET, Analyzer, Id
 from proxy.analyzer.frozen import Freezer, thaw
 from proxy.folders import alone_in, replaceable
 
-VERSION = 5  # of everything kept: the shape of sessions, open exchanges and what reads them
+VERSION = 6  # of everything kept: the shape of sessions, open exchanges and what reads them
 MAX_POSITIONS = 4096
 
 

@@ -75,14 +75,29 @@ class Api:
         return self._sent("objective", {"id": wanted})
 
     async def put_binding(self, request: web.Request) -> web.Response:
-        """``{"session": …}`` or one of the other ways to bind; trust: operator."""
+        """``{"session": …}`` or one of the other ways to bind; trust: operator. 404: there is no such objective."""
+        wanted = request.match_info["id"]
         try:
             value = orjson.loads(await request.content.read(MAX_BODY_BYTES))
         except orjson.JSONDecodeError as error:
             return _problem(400, f"not JSON: {error}")
         if not isinstance(value, dict) or len(value) != 1 or not set(value) <= _BINDABLE:
             return _problem(400, f"expected one of {', '.join(sorted(_BINDABLE))} with its value")
-        return self._sent("binding", {"id": request.match_info["id"], "bind": value})
+        if not await self._may_be_there(wanted):
+            return _problem(
+                404, f"no objective {wanted}; expected one of GET /api/v1/objectives, or PUT it there first"
+            )
+        return self._sent("binding", {"id": wanted, "bind": value})
+
+    async def _may_be_there(self, objective: str) -> bool:
+        """Known to the analyzer, broken or not, or given to it and not yet read. One that has not said: perhaps."""
+        judge = (await self._read()).get("judge", {})
+        if "objectives" not in judge or objective in judge.get("broken_objectives", {}):
+            return True
+        if objective in {o["id"] for o in judge["objectives"]}:
+            return True
+        kept = self.objectives_dir / f"{objective}.yaml"
+        return _ID.fullmatch(objective) is not None and await asyncio.to_thread(kept.exists)
 
     @property
     def objectives_dir(self) -> Path:

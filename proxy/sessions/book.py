@@ -18,7 +18,8 @@ from proxy.sessions.legs import LegTable
 from proxy.sessions.session import Session
 
 MAX_SESSIONS = 10_000
-MAX_CHAINS = 100_000
+MAX_CHAINS = 200_000  # two per history: with its process, and whichever process it was
+SEVERAL = ""  # of a history that more than one session had
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class SessionBook:
         self, exchange: Exchange, identity: Identity, facts: dict[str, Any], history: Sequence[str], at: float
     ) -> Session:
         """The session of this exchange, opened if it is new; its history chain is remembered for the next request."""
-        digests = _digests(_peer_scope(exchange), history)
+        digests, pid = _digests(_peer_scope(exchange), history), (exchange.peer or {}).get("pid")
         key = self._key(exchange, identity, facts, digests)
         session = self.sessions.get(key.id)
         if session is None:
@@ -49,10 +50,13 @@ class SessionBook:
             self.sessions[key.id] = session
         self.sessions.move_to_end(key.id)
         session.last_at = max(session.last_at, at)
+        session.pid = session.pid or pid
         session.agent = session.agent or identity.agent
         session.agent_version = session.agent_version or identity.version
         if digests:
-            self._chain(digests[-1], key.id)
+            whoever = _whoever(digests[-1])
+            self._chain(_whose(pid, digests[-1]), key.id)
+            self._chain(whoever, key.id if self.chains.get(whoever, key.id) == key.id else SEVERAL)
         return session
 
     def responded(self, session: Session, response_id: str | None) -> None:
@@ -97,12 +101,33 @@ class SessionBook:
             return Key(chained, "previous_response_id", "strong")
         if self.launch:
             return Key(self.launch, "launcher", "strong")
-        for digest in reversed(digests):
-            if digest in self.chains:
-                return Key(self.chains[digest], "history", "inferred")
         if digests:
-            return Key(f"h-{digests[0][:20]}", "history", "inferred")
+            pid = (exchange.peer or {}).get("pid")
+            found = self._continued(pid, digests) or f"h-{sha256(_whose(pid, digests[0]).encode()).hexdigest()[:20]}"
+            return Key(found, "history", "inferred")
         return Key(f"c-{exchange.connection or exchange.id}", "connection", "weak")
+
+    def _continued(self, pid: int | None, digests: list[str]) -> str | None:
+        """The session whose history this one goes on from, the longest first.
+
+        A process is not always found, on a busy machine least of all. So one side of the two may lack it, where the
+        history went on (an equal one may be another caller's who asks the same), nobody else had it, and the session is
+        not known to be another process's.
+        """
+        for digest in reversed(digests):
+            same = self.chains.get(_whose(pid, digest))
+            if same:
+                return same
+            if digest is digests[-1]:
+                continue
+            other = self.chains.get(_whoever(digest) if pid is None else _whose(None, digest))
+            if other and (pid is None or self._process_of(other) in {None, pid}):
+                return other
+        return None
+
+    def _process_of(self, session_id: str) -> int | None:
+        session = self.sessions.get(session_id)
+        return session.pid if session else None
 
     def _chain(self, key: str, session_id: str) -> None:
         self.chains[key] = session_id
@@ -121,13 +146,22 @@ def _digests(scope: str, history: Sequence[str]) -> list[str]:
     running, out = sha256(scope.encode()), []
     for item in history:
         running.update(item.encode())
-        out.append(running.hexdigest())
+        out.append(running.hexdigest()[:32])
     return out
 
 
+def _whose(pid: int | None, digest: str) -> str:
+    """A history as this process had it; without a pid, as somebody had it whose process was not found."""
+    return f"{pid or ''}|{digest}"
+
+
+def _whoever(digest: str) -> str:
+    return f"*|{digest}"
+
+
 def _peer_scope(exchange: Exchange) -> str:
-    """What tells two callers with equal first messages apart: the key's fingerprint and the peer's address and pid."""
+    """What tells two callers with equal first messages apart, beside their process: the key's fingerprint, the host."""
     peer = exchange.peer or {}
     address = str(peer.get("addr") or "").rpartition(":")[0]
     prints = ",".join(f"{k}={v}" for k, v in sorted(exchange.fingerprints.items()))
-    return f"{prints}|{address}|{peer.get('pid') or ''}"
+    return f"{prints}|{address}"

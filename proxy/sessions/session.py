@@ -27,6 +27,7 @@ class Session:
     last_at: float
     agent: str | None = None
     agent_version: str | None = None
+    pid: int | None = None  # the first of its callers whose process was found
     turn: int = 0
     cwd: Cwd = field(default_factory=Cwd)
     calls: CallTable = field(default_factory=CallTable)

@@ -157,6 +157,25 @@ def test_a_binding_is_taken_in_as_an_operators_word(tmp_path):
     assert ask(config, "PUT", "/api/v1/objectives/obj-1/bindings", json={"user": "x"}, headers=BEARER)[0] == 400
 
 
+def test_an_objective_that_is_not_there_cannot_be_bound(tmp_path):
+    """A name with a typing error in it would leave every call undetermined, and the answer would have been yes."""
+    config = config_in(tmp_path)
+    judge = {"objectives": [{"id": "known"}], "broken_objectives": {"broken": "b.yaml:1:1: …"}}
+    write_status(status_file(config.spool.dir), {"judge": judge})
+    assert ask(config, "PUT", "/api/v1/objectives/given", data="objective: 1\nid: given\n", headers=BEARER)[0] == 202
+
+    def bound(objective):
+        url = f"/api/v1/objectives/{objective}/bindings"
+        return ask(config, "PUT", url, json={"session": "s-1"}, headers=BEARER)
+
+    assert [bound(o)[0] for o in ("known", "broken", "given")] == [202, 202, 202]
+    for missing in ("knwon", "..%2Fobjectives%2Fgiven"):
+        status, body = bound(missing)
+        assert (status, body["error"].startswith("no objective ")) == (404, True), body
+    sent = [m.body["id"] for m in Inbox(inbox_file(config.spool.dir)).messages() if m.kind == "binding"]
+    assert sent == ["known", "broken", "given"]
+
+
 def test_an_objective_with_a_mistake_is_refused_with_its_place(tmp_path):
     config = config_in(tmp_path)
     status, body = ask(config, "PUT", "/api/v1/objectives/o1", data="objective: 1\nid: o1\nid: o2\n", headers=BEARER)

@@ -32,7 +32,8 @@ def ca(tmp_path_factory):
 def forward(rig, ca, certificate):
     def make(routes=None, **settings):
         of_relay = {name: settings.pop(name) for name in ("connect_s", "head_s") if name in settings}
-        given = {"intercept": ["localhost"], "ca_dir": str(ca), "upstream_ca": certificate, **settings}
+        patient = {"hello_s": WAIT_S, "shake_anyway_s": WAIT_S}  # who is slow here is the machine, not the other side
+        given = {"intercept": ["localhost"], "ca_dir": str(ca), "upstream_ca": certificate, **patient, **settings}
         return rig(routes or {}, forwarding=True, forward=given, **of_relay)
 
     return make

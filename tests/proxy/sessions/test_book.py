@@ -8,13 +8,18 @@ from proxy.sessions.identity import identify, launched
 
 
 def exchange(
-    number: int = 0, *, peer: str = "127.0.0.1:5000", headers: tuple = (), prints: dict | None = None
+    number: int = 0,
+    *,
+    peer: str = "127.0.0.1:5000",
+    headers: tuple = (),
+    prints: dict | None = None,
+    pid: int | None = 7,
 ) -> Exchange:
     return Exchange(
         id=f"r0:{number}",
         request=Head("POST", "/v1/messages", 0, tuple(headers)),
         connection=f"c{number}",
-        peer={"addr": peer, "pid": 7},
+        peer={"addr": peer, "pid": pid},
         fingerprints=prints or {},
     )
 
@@ -54,6 +59,41 @@ def test_a_longer_history_of_the_same_caller_goes_on_in_its_session():
     assert first is second
     assert other is not first
     assert first.strength == "inferred"
+
+
+WHERE_THE_PROCESS_IS_FOUND = [
+    ("in the first turn only", (7, None), True),
+    ("in the second turn only", (None, 7), True),
+    ("in the first and the third", (7, None, 7), True),
+    ("in the second and the third", (None, 7, 7), True),
+    ("in no turn", (None, None), True),
+    ("and it is another one", (7, 8), False),
+    ("late, and it is another one", (None, 7, 8), False),
+]
+
+
+@pytest.mark.parametrize(
+    ("what", "pids", "one"), WHERE_THE_PROCESS_IS_FOUND, ids=[w[0] for w in WHERE_THE_PROCESS_IS_FOUND]
+)
+def test_a_conversation_that_goes_on_is_one_session_wherever_its_process_was_found(what, pids, one):
+    book, history = SessionBook(), ("a", "b", "c", "d", "e")
+    turns = [find(book, exchange(n, pid=pid), history=history[: 2 * n + 1]) for n, pid in enumerate(pids)]
+    assert (len({s.id for s in turns}) == 1) is one
+
+
+def test_the_same_question_from_a_process_that_was_found_and_one_that_was_not_is_two_sessions():
+    """It does not go on from anything: two callers may ask the same."""
+    book = SessionBook()
+    first, second = (find(book, exchange(n, pid=pid), history=("a",)) for n, pid in enumerate((7, None)))
+    assert first is not second
+
+
+def test_a_history_two_processes_had_is_nobodys_in_particular():
+    book = SessionBook()
+    known = [find(book, exchange(n, pid=n), history=("a",)) for n in (7, 8)]
+    stranger = find(book, exchange(3, pid=None), history=("a", "b", "c"))
+    assert stranger not in known
+    assert find(book, exchange(4, pid=8), history=("a", "b", "d")) is known[1]
 
 
 def test_equal_first_messages_behind_two_keys_are_two_sessions():
