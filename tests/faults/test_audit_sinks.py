@@ -26,7 +26,7 @@ def ids_of(received):
     return [attributes(log)["onlooker.record.id"] for log in received.logs]
 
 
-def run_while(folder, sink, done, timeout_s=60):
+def run_while(folder, sink, done, timeout_s=120):
     runner = SinkRunner(folder / "audit", folder / "sinks", {"otlp": sink}, poll_s=0.02, wait_s=0.02)
 
     async def main():

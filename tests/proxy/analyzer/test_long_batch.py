@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from proxy.analyzer import __main__ as life
 from proxy.analyzer.guard import leaves_when_stuck, still_alive
 
-life.still_alive = lambda: still_alive(1.0)
+life.still_alive = lambda: still_alive(3.0)
 life.report = lambda running: said.append(running)
 life.HOUSEKEEPING_S = 0.1
 said = []
@@ -17,8 +17,8 @@ writer = SimpleNamespace()
 config = SimpleNamespace(spool=SimpleNamespace(cap_bytes=1))
 analyzer = SimpleNamespace(take=lambda event: time.sleep(event))
 loop = life.Loop(SimpleNamespace(desk=SimpleNamespace(writer=writer), analyzer=analyzer, config=config))
-with leaves_when_stuck(1.0):
-    loop._take([0.2] * 10)
+with leaves_when_stuck(3.0):
+    loop._take([0.35] * 10)
 assert len(said) >= 5
 print("alive")
 """
