@@ -58,7 +58,7 @@ class Received:
             self.changed.notify_all()
             return fault, response
 
-    def wait(self, predicate, timeout=60):
+    def wait(self, predicate, timeout=120):
         with self.changed:
             return self.changed.wait_for(predicate, timeout)
 

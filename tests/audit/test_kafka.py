@@ -73,7 +73,7 @@ def test_kafka_gets_each_record_once_in_order_on_one_partition_under_the_logs_id
 def test_another_client_reads_what_the_sink_sent(folder, broker):
     drain(folder, "kafka", KAFKA.open({"brokers": broker.address}, folder))
     read = ["kcat", "-C", "-q", "-e", "-b", broker.address, "-t", "onlooker.records", "-f", "%k %h %s\n"]
-    done = subprocess.run(read, capture_output=True, text=True, timeout=90, check=True)
+    done = subprocess.run(read, capture_output=True, text=True, timeout=120, check=True)
     found = [line.split(" ", 2) for line in done.stdout.splitlines()]
     assert [json.loads(value)["id"] for _, _, value in found] == wanted(folder)
     assert found[0][:2] == [

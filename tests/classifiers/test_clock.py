@@ -51,7 +51,7 @@ def test_what_is_read_is_spent():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_fresh_process_reads_its_first_command_within_its_budget(command):
     done = subprocess.run(
-        [sys.executable, "-c", FIRST, command], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", FIRST, command], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout.split() == []
 

@@ -26,7 +26,7 @@ SEEDS = [
 def test_no_exception_leaves_a_reader(tmp_path):
     for i, seed in enumerate(SEEDS):
         (tmp_path / f"seed{i}").write_bytes(seed)
-    limits = ["-runs=12000", "-seed=1", "-timeout=60", "-rss_limit_mb=1500", f"-artifact_prefix={tmp_path}/"]
+    limits = ["-runs=12000", "-seed=1", "-timeout=120", "-rss_limit_mb=1500", f"-artifact_prefix={tmp_path}/"]
     limits.append("-max_total_time=90")  # a slow machine makes fewer runs
     command = [sys.executable, str(HERE / "fuzz_classify.py"), *limits, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=280)

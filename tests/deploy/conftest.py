@@ -94,7 +94,7 @@ class Served:
             "X-Onlooker-Objective": "tidy-notes",
         }
         request = urllib.request.Request(f"http://{self.listen}/model/v1/messages", body, headers)
-        with urllib.request.urlopen(request, timeout=60) as reply:
+        with urllib.request.urlopen(request, timeout=120) as reply:
             assert reply.status == 200
 
     def until(self, want: str, within_s: float = 60) -> str:
@@ -143,7 +143,7 @@ def demo_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The state of one real ``onlooker demo``."""
     state = tmp_path_factory.mktemp("demo") / "state"
     argv = [sys.executable, "-m", "proxy", "demo", "--state", str(state)]
-    done = subprocess.run(argv, env=ENV, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, env=ENV, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return state
 
@@ -209,7 +209,7 @@ def ask(demo_state, tmp_path_factory):
     def run(*queries):
         told = json.dumps([statements("schema.sql"), str(lines), queries])
         done = subprocess.run(
-            [sys.executable, "-c", RUN], input=told, capture_output=True, text=True, timeout=100, check=False
+            [sys.executable, "-c", RUN], input=told, capture_output=True, text=True, timeout=120, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout.splitlines()[-1])

@@ -11,7 +11,7 @@ DEPLOY = ROOT / "deploy"
 
 
 def run(*argv: str, cwd: Path = DEPLOY) -> str:
-    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -65,7 +65,7 @@ def test_every_command_of_the_runbook_runs_on_a_real_log(command, demo_state, tm
     words = command.replace(" FILE…", f" {policy}").replace(" ID", f" {first}").split()
     if words[0] != "policy":
         words += ["--state", str(demo_state)]
-    done = subprocess.run([*base, *words], capture_output=True, text=True, timeout=60, cwd=ROOT, check=False)
+    done = subprocess.run([*base, *words], capture_output=True, text=True, timeout=120, cwd=ROOT, check=False)
     said = done.stdout + done.stderr
     # a policy file that is not there is a bad file (3), not a wrong command line (2)
     assert done.returncode in ({3} if words[0] == "policy" else {0, 1}), said

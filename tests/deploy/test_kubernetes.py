@@ -54,7 +54,7 @@ def template(tool, tmp_path_factory):
         file = tmp_path_factory.mktemp("values") / "values.json"
         file.write_text(json.dumps(values))
         argv = [helm, "template", "onlooker", str(CHART), "--namespace", "onlooker", "-f", str(file)]
-        return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
 
     return run
 
@@ -67,7 +67,7 @@ def accepted(tool, tmp_path_factory):
         file = tmp_path_factory.mktemp("manifests") / "all.yaml"
         file.write_text(text)
         argv = [validate, "--strict", "-k", "1.33.0", str(file)]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
         return done.returncode == 0, done.stdout + done.stderr
 
     return run
@@ -83,7 +83,7 @@ def by_kind(text):
 
 def test_helm_finds_nothing_wrong_with_the_chart(tool):
     done = subprocess.run(
-        [tool("helm"), "lint", "--strict", str(CHART)], capture_output=True, text=True, timeout=60, check=False
+        [tool("helm"), "lint", "--strict", str(CHART)], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -162,7 +162,7 @@ def test_the_gateway_without_helm_is_what_the_chart_prints(template):
 
 def kustomized(tool, folder):
     kubectl = tool("kubectl")
-    done = subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([kubectl, "kustomize", str(folder)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -101,5 +101,5 @@ def ask(listen):
     body = json.dumps({"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": "x"}]}).encode()
     headers = {"Content-Type": "application/json", "anthropic-version": "2023-06-01"}
     request = urllib.request.Request(f"http://{listen}/model/v1/messages", body, headers)
-    with urllib.request.urlopen(request, timeout=60) as reply:
+    with urllib.request.urlopen(request, timeout=120) as reply:
         assert reply.status == 200

@@ -25,7 +25,7 @@ def onlooker(*args, **how):
         capture_output=True,
         text=True,
         env=ENV | how.pop("env", {}),
-        timeout=60,
+        timeout=120,
         check=False,
         **how,
     )
@@ -57,19 +57,19 @@ def served(tmp_path, upstream):
     yield process, ready
     if process.poll() is None:
         process.terminate()
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
 
 
 def get(url):
     try:
-        with urllib.request.urlopen(url, timeout=60) as answer:
+        with urllib.request.urlopen(url, timeout=120) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
 
 
 def wait_ready(ready):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while get(f"http://{ready['control']}/readyz")[0] != 200:
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -80,7 +80,7 @@ def test_serve_prints_one_ready_line_and_ends_cleanly_on_ctrl_c(served):
     assert set(ready) == {"event", "listen", "control", "state"}
     wait_ready(ready)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -92,8 +92,8 @@ def test_offered_is_recorded_plus_gaps_in_the_metrics(served, upstream, bodies):
         request = urllib.request.Request(
             f"http://{ready['listen']}/up/metrics/v1/messages", ASK.encode(), {"Content-Type": "application/json"}
         )
-        urllib.request.urlopen(request, timeout=60).read()
-    until = time.monotonic() + 60
+        urllib.request.urlopen(request, timeout=120).read()
+    until = time.monotonic() + 120
     figures = {}
     while figures.get("onlooker_exchanges_recorded_total") != "5" and time.monotonic() < until:
         text = get(f"http://{ready['control']}/metrics")[1]
@@ -111,14 +111,14 @@ def test_status_and_stop_find_the_instance_by_its_state(served):
     exported = onlooker("env", "--state", ready["state"], env={"ANTHROPIC_BASE_URL": ""})
     assert f"export ANTHROPIC_BASE_URL=http://{ready['listen']}/anthropic" in exported.stdout
     assert onlooker("stop", "--state", ready["state"]).returncode == 0
-    assert process.wait(60) == 0
+    assert process.wait(120) == 0
 
 
 def test_what_a_killed_supervisor_leaves_is_named_and_can_be_stopped(served):
     process, said = served
     pids = json.loads(Path(said["state"], "pids.json").read_text())
     process.kill()
-    process.wait(60)
+    process.wait(120)
     found = onlooker("status", "--state", said["state"])
     assert (found.returncode, f"still there: relays {pids['relays'][0]}, analyzer " in found.stdout) == (4, True)
     stopped = onlooker("stop", "--state", said["state"])
@@ -183,7 +183,7 @@ def test_run_passes_a_signal_on_to_its_command(tmp_path):
     )
     assert process.stdout.readline() == "up\n"
     process.terminate()
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=120)
     assert (process.returncode, out) == (5, "got it\n")
 
 
@@ -193,12 +193,12 @@ def test_run_ended_while_it_starts_leaves_nothing_behind(tmp_path):
         stderr=subprocess.DEVNULL,
         env=ENV,
     )
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while not list(tmp_path.glob("runs/*/supervisor.lock")):
         assert time.monotonic() < until
         time.sleep(0.005)
     process.terminate()
-    assert process.wait(60) in {143, -signal.SIGTERM}
+    assert process.wait(120) in {143, -signal.SIGTERM}
     assert not list(tmp_path.glob("runs/*/pids.json"))
 
 
@@ -213,7 +213,7 @@ def test_run_says_when_its_command_cannot_be_started_and_nothing_else(tmp_path, 
 
 def gone(folder):
     """Until no process of the instance below ``folder`` is left, nor anything in memory."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while list(folder.glob("**/pids.json")) or Path(spool_dir_for(str(folder))[0]).exists():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -232,10 +232,10 @@ def test_a_run_that_is_killed_takes_its_instance_along_once_its_command_has_ende
     assert process.stdout.readline() == "up\n"
     (pids,) = tmp_path.glob("runs/*/pids.json")
     process.kill()
-    process.wait(60)
+    process.wait(120)
     supervisor = json.loads(pids.read_text())["supervisor"]
     os.kill(supervisor, 0)  # the command still needs it
-    assert process.communicate("on\n", timeout=60)[0] == "on\n"
+    assert process.communicate("on\n", timeout=120)[0] == "on\n"
     gone(tmp_path)
 
 
@@ -246,12 +246,12 @@ def test_a_demo_ended_while_it_starts_leaves_nothing_running(tmp_path):
         stderr=subprocess.DEVNULL,
         env=ENV,
     )
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while not (tmp_path / "pids.json").exists():
         assert time.monotonic() < until
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
+    assert process.wait(120) == 130
     gone(tmp_path)
 
 

@@ -14,7 +14,7 @@ JSON_TYPE = "Content-Type: application/json"
 
 
 def analyzer_pid(live):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         pid = read_pids(live.instance.config.pids_file).get("analyzer")
         if pid:

@@ -26,7 +26,7 @@ def main(name, seconds, folder=None):
         corpus.mkdir(exist_ok=True)
         for number, seed in enumerate(target.corpus()):
             (corpus / f"seed-{number}").write_bytes(seed)
-        limits = ["-max_len=65536", "-timeout=60", "-rss_limit_mb=2048", "-print_final_stats=1", "-seed=1"]
+        limits = ["-max_len=65536", "-timeout=120", "-rss_limit_mb=2048", "-print_final_stats=1", "-seed=1"]
         limits.append(f"-max_total_time={seconds}")
         if target.words:
             words = Path(own) / "words"

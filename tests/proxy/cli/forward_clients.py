@@ -73,7 +73,7 @@ class Model(threading.Thread):
 
 
 def recorded(state, kind, count=1):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while True:
         found = [r for r in read_records(state) if r["kind"] == kind]
         if len(found) >= count:

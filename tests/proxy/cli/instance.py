@@ -18,7 +18,7 @@ from proxy.settings import spool_dir_for
 
 ROOT = Path(__file__).resolve().parents[3]
 ENV = {**os.environ, "PYTHONPATH": str(ROOT)}
-PATIENCE_S = 60.0  # against hanging only: nothing here is a promise about time
+PATIENCE_S = 120.0  # against hanging only: nothing here is a promise about time
 
 
 @contextlib.contextmanager

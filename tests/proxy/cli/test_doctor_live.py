@@ -54,7 +54,7 @@ def recording(state, *flags):
 
 def doctor(state, *flags):
     argv = [sys.executable, "-m", "proxy", "doctor", "--live", "--json", "--state", str(state), *flags]
-    done = subprocess.run(argv, env=instance.ENV, capture_output=True, text=True, timeout=90, check=False)
+    done = subprocess.run(argv, env=instance.ENV, capture_output=True, text=True, timeout=120, check=False)
     return done, {c["name"]: c for c in json.loads(done.stdout)["checks"]} if done.stdout else {}
 
 

@@ -38,7 +38,7 @@ def forwarding(tmp_path, model):
 def ask(proxy, model, trust):
     """One request by hand: CONNECT, TLS, POST."""
     host, port = proxy.rsplit(":", 1)
-    raw = socket.create_connection((host, int(port)), timeout=60)
+    raw = socket.create_connection((host, int(port)), timeout=120)
     raw.sendall(b"CONNECT localhost:%d HTTP/1.1\r\nHost: localhost\r\n\r\n" % model.port)
     assert raw.recv(100).startswith(b"HTTP/1.1 200 ")
     body = json.dumps(ASK).encode()
@@ -108,7 +108,7 @@ def test_clients_told_by_the_environment_alone_are_read(forwarding, model, tmp_p
     environment = client_environment(ready, state)
     found = commands(tmp_path, f"https://localhost:{model.port}/v1/messages", body, ready, state)
     for name, command in found.items():
-        done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=120)
         assert (name, done.returncode, json.loads(done.stdout or "null")) == (name, 0, CALL), done.stderr
     # the same history from one caller is one session, so later ones are further calls of it
     actions = recorded(state, "action", len(found))
@@ -127,7 +127,7 @@ def test_run_forward_needs_no_set_up_and_leaves_no_key(tmp_path, model):
     objective = ROOT / "proxy" / "demo" / "objective.yaml"  # its id travels as the proxy's user name
     argv += ["--objective", str(objective), "--forward", "--intercept", "localhost", "--", *command]
     kept = {k: v for k, v in ENV.items() if not k.lower().endswith("_proxy")}
-    done = subprocess.run(argv, env=kept, check=False, capture_output=True, text=True, timeout=90)
+    done = subprocess.run(argv, env=kept, check=False, capture_output=True, text=True, timeout=120)
     assert (done.returncode, json.loads(done.stdout)) == (0, CALL), done.stderr
     (state,) = (tmp_path / "state" / "runs").iterdir()
     (action,) = [r for r in read_records(state) if r["kind"] == "action"]
@@ -139,6 +139,6 @@ def test_run_forward_needs_no_set_up_and_leaves_no_key(tmp_path, model):
 
 def test_run_says_what_is_wrong_with_its_flags(tmp_path):
     argv = [sys.executable, "-m", "proxy", "run", "--state", str(tmp_path), "--intercept", "a.example", "--", "true"]
-    done = subprocess.run(argv, env=ENV, check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(argv, env=ENV, check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert "needs --forward" in done.stderr

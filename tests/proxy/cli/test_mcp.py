@@ -56,7 +56,7 @@ def wrapped(state, *command, **more):
 
 def test_bytes_pass_both_ways_whatever_they_are(state):
     sent = b"\x00\xff{]\r\n" + os.urandom(3 << 20) + b"no newline at the end"
-    out, err = wrapped(state, sys.executable, "-c", ECHO).communicate(sent, timeout=60)
+    out, err = wrapped(state, sys.executable, "-c", ECHO).communicate(sent, timeout=120)
     assert out == sent
     assert err == b""
 
@@ -66,7 +66,7 @@ def test_an_answer_comes_back_at_once_and_the_end_of_input_ends_the_child(state)
     for line in (b"one\n", b"half a li", b"ne\n"):
         child.stdin.write(line)
         assert child.stdout.read(len(line)) == line
-    assert child.communicate(timeout=60) == (b"", b"")
+    assert child.communicate(timeout=120) == (b"", b"")
     assert child.returncode == 0
 
 
@@ -81,7 +81,7 @@ def test_an_answer_comes_back_at_once_and_the_end_of_input_ends_the_child(state)
 )
 def test_the_wrapper_ends_as_the_child_ended(state, script, status):
     child = wrapped(state, sys.executable, "-c", script)
-    child.communicate(timeout=60)
+    child.communicate(timeout=120)
     assert child.returncode == status
 
 
@@ -91,18 +91,20 @@ def test_a_signal_to_the_wrapper_is_a_signal_to_the_child(state, number):
     child = wrapped(state, sys.executable, "-c", script, start_new_session=True)
     assert child.stdout.readline() == b"ready\n"
     child.send_signal(number)
-    child.communicate(timeout=60)
+    child.communicate(timeout=120)
     assert child.returncode == 7
 
 
 def test_the_childs_standard_error_is_its_own(state):
-    _, err = wrapped(state, sys.executable, "-c", "import sys; sys.stderr.write('log line\\n')").communicate(timeout=60)
+    _, err = wrapped(state, sys.executable, "-c", "import sys; sys.stderr.write('log line\\n')").communicate(
+        timeout=120
+    )
     assert err == b"log line\n"
 
 
 def test_a_child_that_closes_its_input_early_is_no_failure(state):
     child = wrapped(state, sys.executable, "-c", "import os; os.close(0); print('bye')")
-    out, _ = child.communicate(b"x" * (1 << 20), timeout=60)
+    out, _ = child.communicate(b"x" * (1 << 20), timeout=120)
     assert (out, child.returncode) == (b"bye\n", 0)
 
 
@@ -111,13 +113,13 @@ def test_a_reader_that_goes_away_ends_a_child_that_keeps_writing(state):
     assert child.stdout.readline() == b"0\n"
     child.stdout.close()
     child.stderr.close()
-    assert child.wait(60) != 0
+    assert child.wait(120) != 0
     child.stdin.close()
 
 
 def test_a_command_that_is_not_there_is_127_and_one_sentence(state):
     child = wrapped(state, "no-such-server")
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=120)
     assert (child.returncode, out) == (127, b"")
     assert err.decode().count("\n") == 1
 
@@ -145,7 +147,7 @@ def test_without_a_place_to_capture_traffic_passes_and_that_is_said(state, tmp_p
         argv,
         input=b"hello\n",
         capture_output=True,
-        timeout=60,
+        timeout=120,
         check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
@@ -167,7 +169,7 @@ def test_calls_are_recorded_when_no_instance_runs(state):
         child.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         child.stdin.flush()
         assert json.loads(child.stdout.readline())["id"] == message["id"]
-    assert child.communicate(timeout=60) == (b"", b"")
+    assert child.communicate(timeout=120) == (b"", b"")
     found = records_until(state, lambda r: of_kind(r, "outcome"))
     (action,) = [r for r in found if r["kind"] == "action"]
     assert (action["call"]["name"], action["call"]["server"], action["exchange"]["protocol"]) == (
@@ -234,7 +236,7 @@ def test_a_terminals_interrupt_reaches_the_child_once(state):
         assert child.stdout.readline() == b"interrupt\n"
         os.write(ours, b"how many\n")
         assert child.stdout.readline() == b"1\n"
-        assert child.communicate(timeout=60)[0] == b""
+        assert child.communicate(timeout=120)[0] == b""
         assert child.returncode == 0
     finally:
         os.close(ours)

@@ -55,7 +55,7 @@ ANSWERS = b"['break_spade', 'dig', 'remove_file']\nremoved /srv/p\xc3\xa4iv\xc3\
 
 def ask(*arguments):
     argv = [sys.executable, "-X", "utf8", "-c", CLIENT, *arguments]
-    return subprocess.run(argv, capture_output=True, timeout=60, check=False, env=ENV).stdout
+    return subprocess.run(argv, capture_output=True, timeout=120, check=False, env=ENV).stdout
 
 
 def told(found):

@@ -86,7 +86,7 @@ class Place:
         argv = [sys.executable, "-c", CLIENT, transport, json.dumps(where), json.dumps({"PYTHONPATH": str(ROOT)}), mode]
         with self.server(transport):
             made = subprocess.run(
-                argv, check=False, input=json.dumps(steps).encode(), capture_output=True, timeout=90, env=ENV
+                argv, check=False, input=json.dumps(steps).encode(), capture_output=True, timeout=120, env=ENV
             )
         assert made.returncode == 0, made.stderr[-2000:]
         return json.loads(made.stdout)
@@ -104,7 +104,7 @@ class Place:
     def model_says(self, listen, *calls):
         """The agent asks its model, which answers with these calls; both through the proxy."""
         host, _, port = listen.rpartition(":")
-        link = http.client.HTTPConnection(host, int(port), timeout=60)
+        link = http.client.HTTPConnection(host, int(port), timeout=120)
         body = {"model": "m-1", "max_tokens": 9, "messages": [{"role": "user", "content": json.dumps(calls)}]}
         head = {"User-Agent": "claude-cli/2.1.197 (external)", "X-Claude-Code-Session-Id": "s-1"}
         link.request("POST", "/model/v1/messages", json.dumps(body), {"Content-Type": "application/json", **head})
@@ -223,7 +223,7 @@ def test_a_line_that_is_too_long_is_no_message_and_the_next_one_is_read(place):
         answers = iter(process.stdout.readline, b"")
         assert any(json.loads(line).get("id") == 1 for line in answers)
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(120) == 0
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_line_that_is_too_long_is_no_message_and_the_next_one_is_read(place):
 )
 def test_over_http_other_names_other_origins_and_large_bodies_are_turned_away(place, head, size, status):
     with place.server("http"):
-        link = http.client.HTTPConnection("127.0.0.1", place.http_port, timeout=60)
+        link = http.client.HTTPConnection("127.0.0.1", place.http_port, timeout=120)
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "x": "y" * size})
         kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         link.request("POST", "/mcp", body, {**kinds, **head})
@@ -255,7 +255,7 @@ def test_over_http_other_names_other_origins_and_large_bodies_are_turned_away(pl
 def test_it_is_off_unless_configured_and_never_beyond_loopback(place, more, config, said):
     if config:
         place.config.write_text(config)
-    made = subprocess.run(place.command(*more), check=False, input=b"", capture_output=True, timeout=60, env=ENV)
+    made = subprocess.run(place.command(*more), check=False, input=b"", capture_output=True, timeout=120, env=ENV)
     assert made.returncode == 2
     assert said in made.stderr
 
@@ -264,7 +264,7 @@ def test_a_taken_address_is_one_sentence(place):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         argv = place.command("--http", address)
-        made = subprocess.run(argv, check=False, input=b"", capture_output=True, timeout=60, env=ENV)
+        made = subprocess.run(argv, check=False, input=b"", capture_output=True, timeout=120, env=ENV)
     assert made.returncode == 3
     assert made.stderr.decode() == f"onlooker: {address}: cannot listen here: Address already in use\n"
 
@@ -283,7 +283,7 @@ def test_a_server_that_a_command_of_run_starts_finds_the_instance_of_that_run(pl
     client = [sys.executable, "-c", CLIENT, "stdio", server, json.dumps({"PYTHONPATH": str(ROOT)}), "legacy"]
     argv = [sys.executable, "-m", "proxy", "run", "--quiet", "--config", str(place.config), "--", *client]
     steps = json.dumps([("declare_objective", NARROW), ("objective_status", {"objective": "agent-of-nobody"})]).encode()
-    made = subprocess.run(argv, check=False, input=steps, capture_output=True, timeout=90, env=ENV)
+    made = subprocess.run(argv, check=False, input=steps, capture_output=True, timeout=120, env=ENV)
     assert made.returncode == 0, made.stderr[-2000:]
     _, (wrong, said), (_, status) = json.loads(made.stdout)
     assert (wrong, json.loads(said)["state"]) == (False, "received")

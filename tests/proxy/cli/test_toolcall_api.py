@@ -15,7 +15,7 @@ SERVER = Path(__file__).with_name("toolcall_api.py").read_text("utf-8")
 
 def conversation(listen):
     host, _, port = listen.rpartition(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    connection = http.client.HTTPConnection(host, int(port), timeout=120)
 
     def ask(action, **body):
         connection.request(

@@ -15,7 +15,7 @@ from .instance import of_kind, records_until, serving, wait_for
 
 def get(address, path):
     host, _, port = address.rpartition(":")
-    link = http.client.HTTPConnection(host, int(port), timeout=60)
+    link = http.client.HTTPConnection(host, int(port), timeout=120)
     link.request("GET", path)
     said = link.getresponse().read()
     link.close()

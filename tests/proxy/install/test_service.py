@@ -54,7 +54,7 @@ def test_the_unit_is_one_systemd_takes(tmp_path):
     unit.write_bytes(MANAGERS["systemd"].text([shutil.which("env"), *WORDS[1:]]))
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path), "SYSTEMD_LOG_LEVEL": "warning"}
     argv = ["systemd-analyze", "--user", "--man=no", "verify", str(unit)]
-    done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "onlooker.service" not in done.stderr
 

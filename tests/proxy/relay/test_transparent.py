@@ -54,7 +54,7 @@ while True:
 
 
 def run(*argv, **more):
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, **more)
+    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False, **more)
 
 
 def must(*argv, **more):

@@ -28,7 +28,7 @@ print("agent is up", flush=True)
 import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)
 sys.stdin.read() if sys.argv[1:] != ["leave"] else termios.tcsetattr(0, termios.TCSANOW, (modes.__setitem__(3, modes[3] | termios.ECHO | termios.ICANON), modes)[1])
 """
-PATIENCE_S = 60.0  # against hanging only: nothing here is a promise about time
+PATIENCE_S = 120.0  # against hanging only: nothing here is a promise about time
 
 
 class Session:
