@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.context import Context
-from classifiers.effects import FlowKind, Tag
+from classifiers.effects import Domain, FlowKind, Tag, Verb
 from classifiers.knowledge.words import Unknowns, Word, is_known
 from classifiers.shell import ir
 from classifiers.shell.collect import Collector
@@ -47,6 +47,7 @@ class Evaluator:
         self.statements = readers.statements
         self.unknowns = Unknowns()
         self.mark_streams: dict[str, Stream] = {}
+        self.sinks: dict[str, tuple[int, int]] = {}  # the mark of a >(…) → the effects its commands added
 
     # the walk
 
@@ -92,8 +93,10 @@ class Evaluator:
         def substitute(part: ir.Sub | ir.Proc) -> str | None:
             fed = isinstance(part, ir.Proc) and part.direction == ">"
             inner = replace(scope, stdin=scope.stdin if isinstance(part, ir.Sub) else Stream(None) if fed else None)
+            before = len(self.out.effects)
             stream, _ = self.body(part.body, state.copy(), inner)
-            if isinstance(part, ir.Proc) and part.direction == ">":
+            if fed:
+                self.sinks[self.unknowns.mark(part.raw)] = (before, len(self.out.effects))
                 return None
             if stream.text is not None and isinstance(part, ir.Sub) and len(stream.text) < _MAX_SUBSTITUTED:
                 if stream.decoded:
@@ -136,6 +139,15 @@ class Evaluator:
         if stream.decoded:
             self.out.flow(FlowKind.DECODED_CODE, None, sink)
             self.out.tag(sink, Tag.DECODED_CODE)
+
+    def fed(self, mark: str, stream: Stream) -> None:
+        """``stream`` goes into the commands of a ``>(…)``: they run it, or send it away."""
+        for index in range(*self.sinks.get(mark, (0, 0))):
+            effect = self.out.effects[index]
+            if effect.action is Verb.EXECUTE and effect.domain is Domain.CODE:
+                self.code_flow(stream, index)
+            elif effect.action is Verb.SEND:
+                self.flow_out(stream, index)
 
     def flow_out(self, stream: Stream, sink: int) -> None:
         """What ``stream`` holds leaves at effect ``sink``: secrets, an archive of files, or the environment."""

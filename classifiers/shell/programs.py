@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from classifiers.effects import Verb
+from classifiers.effects import Domain, Verb
 from classifiers.knowledge import interpret, lookup
 from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.words import Word
@@ -68,6 +68,8 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
         unpacked_over(ev, done.indexes)
     _into_sockets(ev, reading, own, program, state)
     command_flows(ev, own, done.indexes, done.inputs, words)
+    _run_as_fed(ev, done)
+    _into_substitutions(ev, words, done, own)
     remember(ev, done.written, own, program, state)
     _copied(ev, program, reading, scope, state)
     if len(done.printed) == 1 and not done.indexes:
@@ -110,6 +112,23 @@ def _known_input(target: str, state: State) -> list[Stream]:
     known = state.files.get(state.key(target)) if state.files else None
     held = descriptors.opened(target, state) if state.inputs else None
     return [s for s in (known, held) if s is not None]
+
+
+def _run_as_fed(ev: Evaluator, done: _Done) -> None:
+    """``curl … | awk '{print | "sh"}'``: code the program was told to make of its input comes from where that does."""
+    for index in done.indexes:
+        effect = ev.out.effects[index]
+        if (effect.domain, effect.action, effect.target) == (Domain.CODE, Verb.EXECUTE, None):
+            for stream in done.inputs:
+                ev.code_flow(stream, index)
+
+
+def _into_substitutions(ev: Evaluator, words: Sequence[Word], done: _Done, own: list[int]) -> None:
+    """``tee >(sh)``, ``curl -o >(sh)``: what the program is fed or makes goes into these commands."""
+    marks = [c for w in words for c in w.text if c in ev.sinks] if ev.sinks else []
+    sources = tuple(dict.fromkeys([*(s for stream in done.inputs for s in stream.sources), *own]))
+    for mark in marks:
+        ev.fed(mark, Stream(None, sources, any(s.decoded for s in done.inputs)))
 
 
 def _output(

@@ -32,6 +32,7 @@ class Plan:
     stdout_taken: bool = False
     network: int | None = None  # effect of a /dev/tcp redirection
     files: list[tuple[str, bool, int | None]] = field(default_factory=list)  # path, appended, effect
+    sinks: list[str] = field(default_factory=list)  # marks of the >(…) it goes to
 
     def wrote(self, ev: Evaluator, state: State, stream: Stream) -> None:
         """The command's output went to these files: remember it, and say so when secrets left for the network."""
@@ -46,6 +47,8 @@ class Plan:
                     state.added[path] = state.added.get(path, "") + stream.text
         if self.network is not None:
             ev.flow_out(stream, self.network)
+        for mark in self.sinks:
+            ev.fed(mark, stream)
 
 
 def apply_redirects(
@@ -156,7 +159,8 @@ def _write(
     if target in ev.mark_streams or (
         not ev.known(target) and target[:1] and ev.unknowns.reveal(target).startswith(">(")
     ):
-        plan.stdout_taken = True
+        plan.stdout_taken = plan.stdout_taken or item.fd in {None, 1} or item.op.startswith("&")
+        plan.sinks.append(target)
         return
     appended = item.op in _APPENDS
     context = context_for(scope, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
 
 
+_NET = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/(.+)")
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+
+
 def given(name: str, arguments: Sequence[Word]) -> tuple[str, ...]:
     """What a script finds in ``$0``, ``$1`` …: nothing to say without arguments, or when a word may be several."""
     return (name, *(w.text for w in arguments)) if arguments and not any(w.glob for w in arguments) else ()
@@ -35,6 +40,9 @@ def run_file(ev: Evaluator, word: Word, state: State, scope: Scope, *, language:
     held = descriptors.opened(word.text, state)
     if held is not None:  # bash /dev/fd/3
         return feed(ev, held, language or "shell", word.span, state, scope)
+    socket = _socket(ev, word, state, scope)
+    if socket is not None:
+        return feed(ev, Stream(None, (socket,), network=True), language or "shell", word.span, state, scope)
     known = state.files.get(state.key(word.text)) if scope.where == "local" and ev.known(word.text) else None
     if known is not None and known.text is not None and ev.known(known.text):
         return _run_written(ev, known.text, word, language, state, scope)
@@ -62,6 +70,16 @@ def run_file(ev: Evaluator, word: Word, state: State, scope: Scope, *, language:
                     OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), "what was downloaded is not in the call"
                 )
     return Stream(None)
+
+
+def _socket(ev: Evaluator, word: Word, state: State, scope: Scope) -> int | None:
+    """The effect of the connection a name stands for: ``. /dev/tcp/host/port``, ``source /dev/fd/3``."""
+    if held := _DESCRIPTOR.fullmatch(word.text):
+        return state.sockets.get(int(held[1]))
+    if net := _NET.fullmatch(word.text):
+        told = {"destructive": None, "reversibility": "externally_reversible"}
+        return tell(ev, Verb.SEND, Domain.NETWORK, f"{net[1]}:{net[2]}", word.span, state, scope, **told)
+    return None
 
 
 def _run_written(ev: Evaluator, text: str, word: Word, language: str, state: State, scope: Scope) -> Stream:
