@@ -19,6 +19,7 @@ from classifiers.shell.builtins import BUILTINS
 from classifiers.shell.collect import Collector, OutOfTimeError
 from classifiers.shell.conditions import arithmetic
 from classifiers.shell.control import STATEMENTS
+from classifiers.shell.environment import assigned_by_wrapper
 from classifiers.shell.evaluate import MAX_PAYLOADS, Evaluator, Readers
 from classifiers.shell.guesses import guess
 from classifiers.shell.ir import Body
@@ -28,7 +29,7 @@ from classifiers.shell.second import second_reading
 from classifiers.shell.state import Scope, State
 
 MAX_TEXT = 200_000
-_READERS = Readers(STATEMENTS, BUILTINS, run_argv, run_program, arithmetic)
+_READERS = Readers(STATEMENTS, BUILTINS, run_argv, run_program, arithmetic, assigned_by_wrapper)
 
 
 def classify_shell(

@@ -6,6 +6,7 @@ In: a command's assignments. Out: the state's variables, and effects where the e
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Verb
@@ -23,6 +24,7 @@ from classifiers.shell.state import EMPTY, Scope, State, Value
 from classifiers.shell.subscripts import expanded, subscripts
 
 Values = dict[str, Value | None]
+_ARCHIVE = re.compile(r"--file\b|-[a-zA-Z]*f|[a-zA-Z]*f[a-zA-Z]*\Z")  # tar was told which archive
 _PLACED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)  # [subscript]=value within (…)
 _OPTIONS_OF = {
     "tar": "TAR_OPTIONS",
@@ -81,6 +83,9 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Resul
     for assign in node.assigns:
         assign_variable(state, assign, assigned_value(ev, assign, state, scope))
     flags = {w.text for w in words if w.text.startswith("-")}
+    if any("n" in f for f in flags) and node.declare in {"declare", "local", "typeset"}:
+        for assign in node.assigns:  # another name for a variable, whatever that holds later
+            state.vars[assign.name] = None
     names = [(a.name, a.span) for a in node.assigns] + [(w.text, w.span) for w in words if not w.text.startswith("-")]
     if node.declare in {"local", "declare", "typeset"} and state.locals:
         state.locals[-1].update(name for name, _ in names)
@@ -112,11 +117,15 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Resul
 
 def with_options(words: list[Word], values: Values, state: State) -> list[Word]:
     """Programs that take options from a variable (GNU tar manual, TAR_OPTIONS): they come before the given ones."""
-    name = _OPTIONS_OF.get(words[0].text.rpartition("/")[2])
+    program = words[0].text.rpartition("/")[2]
+    name = _OPTIONS_OF.get(program)
     value = None if name is None else values.get(name, state.vars.get(name))
-    if not isinstance(value, str) or not value:
-        return words
-    return [words[0], *(words[0].with_text(t) for t in value.split()), *words[1:]]
+    if isinstance(value, str) and value:
+        words = [words[0], *(words[0].with_text(t) for t in value.split()), *words[1:]]
+    tape = values.get("TAPE", state.vars.get("TAPE")) if name == "TAR_OPTIONS" else None
+    if isinstance(tape, str) and tape and not any(_ARCHIVE.match(w.text) for w in words[1:]):
+        words = [*words, words[0].with_text("-f"), words[0].with_text(tape)]
+    return words
 
 
 def programs_by_environment(
@@ -137,6 +146,9 @@ def programs_by_environment(
         if isinstance(value, list):  # PROMPT_COMMAND=(one two)
             value = "; ".join(value)
         if not isinstance(value, str) or not value.strip():
+            continue
+        if name in hooks.PROMPTS and ("$(" in value or "`" in value):
+            expanded(ev, value, assign.span, state, scope)
             continue
         word = Word(value.lstrip("|- ") if name == "LESSOPEN" else value, assign.span)
         if hooks.is_command(name, value) and ev.known(value):
@@ -172,6 +184,27 @@ def _member(ev: Evaluator, name: str, assign: ir.Assign, state: State, scope: Sc
     texts = ["alias", f"{key}={value}"] if name == "BASH_ALIASES" else ["hash", "-p", value, key]
     outer = replace(scope, condition=Condition.ALWAYS, certainty=Certainty.DEFINITE)
     ev.readers.builtins[texts[0]](ev, [Word(t, assign.span) for t in texts], state, outer, Plan())
+
+
+def hooked(ev: Evaluator, values: Values, span: tuple[int, int], state: State, scope: Scope) -> None:
+    """Variables for one command that change what programs load."""
+    for name, value in values.items():
+        if tags := hooks.tags(name, value):
+            told = {"tags": tags, "reversibility": "reversible"}
+            tell(ev, Verb.MODIFY, Domain.ENVIRONMENT, f"env:{name}", span, state, scope, **told)
+
+
+def assigned_by_wrapper(
+    ev: Evaluator, given: Sequence[Word], words: Sequence[Word], state: State, scope: Scope
+) -> list[Word]:
+    """``env A=1 cmd``, ``sudo A=1 cmd``: what the variables make run; the words with options they add."""
+    values: Values = {name: value for name, _, value in (w.text.partition("=") for w in given)}
+    assigns = [ir.Assign(w.text.partition("=")[0], None, span=w.span) for w in given]
+    if not words:
+        return []
+    hooked(ev, values, given[0].span, state, scope)
+    programs_by_environment(ev, assigns, state, scope, values)
+    return as_git_options(with_options(list(words), values, state), values)
 
 
 def as_git_options(words: list[Word], values: Values) -> list[Word]:

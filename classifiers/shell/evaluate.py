@@ -37,6 +37,7 @@ class Readers:
     argv: Callable[[Evaluator, Sequence[Word], State, Scope, Plan | None], Result]
     program: Callable[[Evaluator, Sequence[Word], State, Scope, Plan | None], Result]
     arithmetic: Callable[[Evaluator, str, State, Scope], None]
+    assigned: Callable[[Evaluator, Sequence[Word], Sequence[Word], State, Scope], list[Word]]
 
 
 class Evaluator:

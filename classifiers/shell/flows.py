@@ -36,6 +36,7 @@ _SOURCES = {
     (Domain.CLOUD, Verb.READ),
     (Domain.DATABASE, Verb.READ),
 }
+_SECRET_NAME = re.compile(r"SECRET|TOKEN|PASSWORD|PASSWD|API_?KEY|PRIVATE_KEY|ACCESS_KEY|CREDENTIALS?\b", re.IGNORECASE)
 _SECRET = frozenset({Sensitivity.PRIVATE_KEY, Sensitivity.CREDENTIAL, Sensitivity.ENV_SECRET})
 
 
@@ -43,8 +44,8 @@ def is_secret(effect: Effect) -> bool:
     """Whether what this effect touches is a secret, or the whole environment (which holds some)."""
     if effect.domain is Domain.SECRETS and effect.action is Verb.READ:
         return True
-    if effect.domain is Domain.ENVIRONMENT and effect.action is Verb.READ and effect.target == "env:*":
-        return True
+    if effect.domain is Domain.ENVIRONMENT and effect.action is Verb.READ and effect.target:
+        return effect.target == "env:*" or _SECRET_NAME.search(effect.target) is not None
     return effect.sensitivity in _SECRET and effect.domain is Domain.FILESYSTEM and effect.action is not Verb.DELETE
 
 

@@ -47,6 +47,8 @@ _UNGUARDED = frozenset(
     {"OPENCODE_PURE", "OPENCODE_DISABLE_DEFAULT_PLUGINS", "OPENCODE_PERMISSION", "CLAUDE_CODE_SIMPLE"}
 )
 _HISTORY = frozenset({"HISTFILE", "HISTSIZE", "HISTFILESIZE"})
+AT_ONCE = _HISTORY | {"PATH"}  # what the running shell itself goes by, exported or not
+PROMPTS = frozenset({"PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT", "RPROMPT", "BASH_ENV", "ENV"})  # expanded when used
 
 
 def tags(name: str, value: object) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     command_flows(ev, own, done.indexes, done.inputs, words)
     _run_as_fed(ev, done)
     _into_substitutions(ev, words, done, own)
+    _packed(program, reading, state)
     remember(ev, done.written, own, program, state)
     _copied(ev, program, reading, scope, state)
     if len(done.printed) == 1 and not done.indexes:
@@ -112,6 +113,26 @@ def _known_input(target: str, state: State) -> list[Stream]:
     known = state.files.get(state.key(target)) if state.files else None
     held = descriptors.opened(target, state) if state.inputs else None
     return [s for s in (known, held) if s is not None]
+
+
+_PACKED = {
+    **dict.fromkeys(("gzip", "pigz"), ".gz"),
+    **dict.fromkeys(("bzip2", "pbzip2"), ".bz2"),
+    **dict.fromkeys(("xz", "pxz"), ".xz"),
+    "zstd": ".zst",
+    "lz4": ".lz4",
+    "lzma": ".lzma",
+    "compress": ".Z",
+}
+
+
+def _packed(program: str, reading: Reading, state: State) -> None:
+    """``gzip f``: what ``f`` holds is in ``f.gz`` now."""
+    suffix = _PACKED.get(program)
+    for word in reading.parsed.operands if suffix is not None and state.files else ():
+        known = state.files.get(state.key(word.text))
+        if known is not None:
+            state.files[state.key(word.text + (suffix or ""))] = Stream(None, known.sources)
 
 
 def _run_as_fed(ev: Evaluator, done: _Done) -> None:

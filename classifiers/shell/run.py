@@ -10,18 +10,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from classifiers.effects import Certainty, Domain, Verb
+from classifiers.effects import Certainty
 from classifiers.knowledge.words import Word
 from classifiers.shell import hooks, ir
 from classifiers.shell.builtins import BUILTINS
 from classifiers.shell.builtins.aliases import aliased
-from classifiers.shell.emit import tell
 from classifiers.shell.environment import (
     Values,
     as_git_options,
     assign_variable,
     assigned_value,
     declare,
+    hooked,
     programs_by_environment,
     with_options,
 )
@@ -50,7 +50,8 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Re
     values = {a.name: assigned_value(ev, a, state, scope) for a in node.assigns}
     if not words:
         return _without_words(ev, node, values, state, scope)
-    _hooked(ev, node, values, state, scope)
+    if values:
+        hooked(ev, values, node.assigns[0].span, state, scope)
     if node.words and _SPLIT_QUOTES.search(node.words[0].raw) and ev.known(words[0].text):
         scope = replace(scope, tags=(*scope.tags, "obfuscated", "defense_evasion"))
     programs_by_environment(ev, node.assigns, state, scope, values)
@@ -78,20 +79,13 @@ def _without_words(ev: Evaluator, node: ir.Simple, values: Values, state: State,
     if not node.words:
         for assign in node.assigns:
             assign_variable(state, assign, values[assign.name])
+        hooked(ev, {n: v for n, v in values.items() if n in hooks.AT_ONCE}, node.span, state, scope)
         programs_by_environment(ev, node.assigns, state, scope)
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=True)
     plan.wrote(ev, state, EMPTY)
     if plan.stdin is not None and not node.words and not node.assigns:
         return plan.stdin, None  # $(< file) is the file's text
     return EMPTY, True if not node.words else None
-
-
-def _hooked(ev: Evaluator, node: ir.Simple, values: Values, state: State, scope: Scope) -> None:
-    """Variables for this command that change what programs load."""
-    for name, value in values.items():
-        if tags := hooks.tags(name, value):
-            told = {"tags": tags, "reversibility": "reversible"}
-            tell(ev, Verb.MODIFY, Domain.ENVIRONMENT, f"env:{name}", node.assigns[0].span, state, scope, **told)
 
 
 def run_argv(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None = None) -> Result:

@@ -18,7 +18,7 @@ from classifiers.shell.evaluate import Evaluator, Result
 from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import EMPTY, Scope, State, Stream
-from classifiers.shell.subscripts import evaluated, subscripts
+from classifiers.shell.subscripts import evaluated, expanded, subscripts
 
 Words = list[Word]
 
@@ -27,6 +27,9 @@ def _completion(ev: Evaluator, words: Words, state: State, scope: Scope, plan: P
     """``complete -C command``: run when the user presses tab; ``compgen -C`` at once."""
     inner = scope if words[0].text == "compgen" else scope.under(Condition.DEFERRED)
     callback(ev, words, "-C", state, inner, plan)
+    for flag, word in itertools.pairwise(words):
+        if flag.text == "-W" and ("$(" in word.text or "`" in word.text):  # the list of words is expanded
+            expanded(ev, word.text, word.span, state, inner)
     return Stream(None), None
 
 

@@ -80,8 +80,8 @@ def _mapfile(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan
 
 def _set(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:
     texts = [w.text for w in words[1:]]
-    if "--" in texts:
-        values = texts[texts.index("--") + 1 :]
+    values = _positional(texts)
+    if values is not None:
         state.vars["@"] = list(values)
         state.vars.update({str(i): v for i, v in enumerate(values, 1)})
     if "history" in texts and "+o" in texts:
@@ -89,6 +89,16 @@ def _set(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) ->
             ev, Verb.MODIFY, Domain.ENVIRONMENT, "shell:history", words[0].span, state, scope, tags=("defense_evasion",)
         )
     return EMPTY, True
+
+
+def _positional(texts: list[str]) -> list[str] | None:
+    """What ``set`` makes ``$1``, ``$2`` …: the words after its options; None when it leaves them alone."""
+    at = 0
+    while at < len(texts) and texts[at][:1] in {"-", "+"} and texts[at] not in {"-", "--"}:
+        at += 2 if "o" in texts[at][1:] else 1
+    if at < len(texts) and texts[at] in {"-", "--"}:
+        return texts[at + 1 :]
+    return texts[at:] or None
 
 
 def _shift(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:

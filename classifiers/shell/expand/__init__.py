@@ -86,6 +86,13 @@ class Expander:
         constant, globbed = self.constant, self.globbed
         return [Word(t, word.span, g or globbed, constant, q) for t, q, g in fields]
 
+    def prompted(self, text: str) -> None:
+        """A value that is expanded once more: commands substituted in it run."""
+        if "$(" in text or "`" in text:
+            from classifiers.shell.treesitter import parse  # noqa: PLC0415 - loads the grammar
+
+            self.substitute(ir.Sub(parse(f": {text}"), text))
+
     def chunks(self, parts: tuple[ir.Part, ...]) -> list[Chunk]:
         out: list[Chunk] = []
         for part in parts:

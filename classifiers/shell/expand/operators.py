@@ -44,9 +44,9 @@ def part_of(values: list[str], var: ir.Var) -> list[str]:
     return values[start:end] if start >= 0 else values[start:]
 
 
-def _trim(value: str, op: str, pattern: str) -> str:
+def _trim(value: str, op: str, pattern: str) -> str | None:
     if len(value) > _MAX_TRIMMED:
-        return value
+        return None
     lengths = range(len(value) + 1) if len(op) == 1 else range(len(value), -1, -1)
     for n in lengths:
         if op[0] == "#" and fnmatchcase(value[:n], pattern):

@@ -30,6 +30,9 @@ def variable(expander: Expander, var: ir.Var) -> str | None:
     if var.index is not None:
         elements = listed(expander, ir.Var(var.name, var.raw, index=var.index))
         value = " ".join(elements) if elements is not None else None
+    if value is not None and var.raw.endswith("@P}"):  # expanded as a prompt is
+        expander.prompted(value)
+        return None
     return _with_operator(expander, var, value) if var.op else value
 
 

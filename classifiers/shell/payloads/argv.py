@@ -33,8 +33,11 @@ def run_words(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Pla
         words = words[:stop]
     if words and _ASSIGNMENT.match(words[0].text):  # sudo A=1 cmd, env A=1 cmd
         state = state.copy()
+        given = []
         while words and _ASSIGNMENT.match(words[0].text):
-            _set(words.pop(0), state)
+            given.append(words.pop(0))
+            _set(given[-1], state)
+        words = ev.readers.assigned(ev, given, words, state, scope)
     if len(words) > 1 and words[0].text in {"-c", "-lc"}:  # flock file -c 'script'
         return run_string(ev, replace(item, words=tuple(words[1:2])), state, scope)
     if item.to.language == "known" and words:
