@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from classifiers.effects import Domain, Verb
 from classifiers.knowledge import interpret, lookup
@@ -32,6 +32,7 @@ from classifiers.shell.redirects import Plan
 from classifiers.shell.state import Scope, State, Stream
 from classifiers.shell.strangers import run_unknown
 
+_PLACES = frozenset({Domain.CONTAINERS, Domain.NETWORK, Domain.CLOUD})
 _IN_PLACE = frozenset({"-i", "-Ei", "-ni", "-Eni", "-nEi"})
 _SUFFIX = re.compile(r"\.[\w-]+")
 _HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
@@ -94,6 +95,7 @@ def _without_suffix(program: str, words: Sequence[Word]) -> Sequence[Word]:
 
 def _perform(ev: Evaluator, reading: Reading, done: _Done, state: State, scope: Scope, plan: Plan | None) -> None:
     """Tell, hand on and hide what the knowledge says, in its order."""
+    hidden = len(ev.out.opaque)
     for item in reading.items:
         if isinstance(item, Told):
             index = emit(ev, item, state, scope)
@@ -106,6 +108,16 @@ def _perform(ev: Evaluator, reading: Reading, done: _Done, state: State, scope: 
             done.printed.append(hand_on(ev, item, state, scope, plan))
         else:
             ev.out.hide(item.reason, scope.span(item.span), item.text)
+    if done.printed and len(ev.out.opaque) == hidden:
+        _all_read(ev, done.indexes)
+
+
+def _all_read(ev: Evaluator, indexes: list[int]) -> None:
+    """Running something elsewhere loses nothing itself when what runs there was read (docs/effects.md, execute)."""
+    for index in indexes:
+        effect = ev.out.effects[index]
+        if effect.action is Verb.EXECUTE and effect.destructive is None and effect.domain in _PLACES:
+            ev.out.effects[index] = replace(effect, destructive=False)
 
 
 def _known_input(target: str, state: State) -> list[Stream]:
