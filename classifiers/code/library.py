@@ -69,6 +69,15 @@ class Library:
         """Importing it is no effect of its own: something in the table is below it."""
         return name in self.pure or f"{name}.*" in self.pure or any(k.startswith(name + ".") for k in self.calls)
 
+    def knows_package(self, name: str) -> bool:
+        """The module, or a package it is in."""
+        head = name
+        while head:
+            if self.knows_module(head) or head in self.calls:
+                return True
+            head = head.rpartition(".")[0]
+        return False
+
 
 @cache
 @loading()

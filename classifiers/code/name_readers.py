@@ -82,7 +82,7 @@ def module(site: Site, _known: Known) -> Value | None:
     name = site.argument("0")
     text = None if name is None else name.text
     text = (text or "").removeprefix("node:").removesuffix(".js").replace("/promises", "")
-    if text and site.reader.is_known_module(text):
+    if text and site.reader.library.knows_package(text):
         return Value(ref=text.replace("/", "."), raw=site.raw)
     if text and text.startswith((".", "/")) and text.endswith(".json"):  # parsed as data, never run
         site.reader.out.add(Domain.FILESYSTEM, Verb.READ, text, span=site.span, destructive=False)

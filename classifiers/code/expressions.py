@@ -1,0 +1,152 @@
+"""Names, members, texts and collections of the program form: a node in, the value it has out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from classifiers.code import ir
+from classifiers.code.calls import Site, make_call
+from classifiers.code.constants import binary, fold, join
+from classifiers.code.values import Value, constant, taints, unknown
+from classifiers.effects import OpaqueReason
+
+if TYPE_CHECKING:
+    from classifiers.code.interpret import Interpreter
+HOME = re.compile(
+    r"process\.env\.HOME|(?:process\.env|os\.environ|\$?ENV|\$_(?:ENV|SERVER))(?:\[['\"]HOME['\"]\]|\{['\"]?HOME['\"]?\})"
+)
+SELVES = frozenset({"self", "cls", "this", "$this"})
+_BUILTINS = frozenset({"builtins", "__builtins__", "__builtin__"})
+_NAMESPACES = frozenset({"sys.modules", "globals()"})
+
+
+def _const(reader: Interpreter, node: ir.Const) -> Value:  # noqa: ARG001 - one shape
+    return constant(node.value)
+
+
+def _name(reader: Interpreter, node: ir.Name) -> Value:
+    for scope in reversed(reader.scopes):
+        if node.id in scope:
+            found = scope[node.id]
+            if reader.language == "ruby" and isinstance(found.function, ir.Function) and found.function.name:
+                return reader.enter(found.function, [])  # a method's name alone calls it
+            return found
+    return Value(ref=_starred(reader, node.id), raw=node.id)
+
+
+def _starred(reader: Interpreter, name: str) -> str:
+    """A name nothing bound: the language's own, else a member of a module imported whole (``from z3 import *``)."""
+    if not reader.stars or reader.library.call(name) is not None:
+        return name
+    return next((f"{m}.{name}" for m in reader.stars if reader.library.call(f"{m}.{name}") is not None), name)
+
+
+def _attr(reader: Interpreter, node: ir.Attr) -> Value:
+    own = reader.fields.get(node.name) if isinstance(node.obj, ir.Name) and node.obj.id in SELVES else None
+    if own is not None:
+        return own
+    base = reader.value(node.obj)
+    if isinstance(base.function, ir.Class) and node.name == "new":
+        return base
+    if HOME.fullmatch(reader.source(node)):
+        return constant("~")
+    if base.ref in _BUILTINS:
+        return Value(ref=node.name, raw=reader.source(node))
+    if base.known and isinstance(base.data, dict) and isinstance(base.data.get(node.name), Value):
+        found: Value = base.data[node.name]
+        return found
+    if base.text is not None and (kind := reader.library.members.get(node.name)) is not None:
+        return _member(kind, base)
+    if node.name == "__dict__" and base.ref:
+        return base
+    if reader.argv is not None and reader.argv[0] == f"{base.ref}.{node.name}":
+        return reader.argv[1]
+    text = reader.library.constants.get(f"{base.ref}.{node.name}")
+    if text is not None:
+        return constant(text)
+    if base.ref:
+        return Value(ref=f"{base.ref}.{node.name}", raw=reader.source(node), taint=base.taint, data=base.data)
+    return Value(ref=f"?.{node.name}", raw=reader.source(node), taint=base.taint, data=base if base.known else None)
+
+
+def _member(kind: str, path: Value) -> Value:
+    """A part of a text that names a file."""
+    return fold(kind, path, [], path.raw)
+
+
+def _index(reader: Interpreter, node: ir.Index) -> Value:
+    base, key = reader.value(node.obj), reader.value(node.key)
+    if HOME.fullmatch(reader.source(node)):
+        return constant("~")
+    if base.known and key.known and isinstance(base.data, list | dict | str):
+        try:
+            found = base.data[key.data]
+        except (LookupError, TypeError, ValueError):
+            return unknown(reader.source(node), base)
+        if isinstance(found, list) and isinstance(key.data, slice):
+            return Value(known=True, data=found, raw=reader.source(node), taint=base.taint)
+        return found if isinstance(found, Value) else constant(found, base.taint)
+    if base.ref in _NAMESPACES:
+        if key.text is None:
+            reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, node.span, reader.source(node))
+            return unknown(reader.source(node), base)
+        return Value(ref=key.text) if base.ref == "sys.modules" else _name(reader, ir.Name(node.span, key.text))
+    if base.ref:
+        known = reader.library.call(f"{base.ref}[]")
+        if known is not None:
+            return make_call(Site(reader, Value(ref=f"{base.ref}[]", data=base.data), [key], {}, node.span))
+        member = f".{key.text}" if key.text else ""
+        return Value(ref=base.ref + member, raw=reader.source(node), taint=taints(base, key), data=base.data)
+    return unknown(reader.source(node), base)
+
+
+def _join(reader: Interpreter, node: ir.Join) -> Value:
+    return join(reader.values(node.parts), reader.source(node))
+
+
+def _binary(reader: Interpreter, node: ir.Binary) -> Value:
+    return binary(node.op, reader.value(node.left), reader.value(node.right), reader.source(node))
+
+
+def _sequence(reader: Interpreter, node: ir.Sequence) -> Value:
+    return Value(
+        known=True, data=reader.values(node.items), raw=reader.source(node), taint=_taint_of(reader, node.items)
+    )
+
+
+def _table(reader: Interpreter, node: ir.Table) -> Value:
+    found = {key: reader.value(value) for key, value in node.items}
+    return Value(known=True, data=found, raw=reader.source(node), taint=taints(*found.values()))
+
+
+def _other(reader: Interpreter, node: ir.Other) -> Value:
+    values = reader.values(node.parts)
+    return values[-1] if node.last and values else unknown(reader.source(node), *values)
+
+
+def _command(reader: Interpreter, node: ir.Command) -> Value:
+    return make_call(Site(reader, Value(ref="__shell__"), [reader.value(node.text)], {}, node.span))
+
+
+def _taint_of(reader: Interpreter, nodes: Iterable[ir.Node]) -> frozenset[int]:
+    found: frozenset[int] = frozenset()
+    for node in nodes:
+        if isinstance(node, ir.Name):
+            found |= _name(reader, node).taint
+    return found
+
+
+READERS: dict[type, Callable[[Interpreter, Any], Value]] = {
+    ir.Const: _const,
+    ir.Name: _name,
+    ir.Attr: _attr,
+    ir.Index: _index,
+    ir.Join: _join,
+    ir.Binary: _binary,
+    ir.Sequence: _sequence,
+    ir.Table: _table,
+    ir.Command: _command,
+    ir.Other: _other,
+}

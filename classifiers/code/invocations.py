@@ -1,0 +1,134 @@
+"""What a call of the program form calls: a function of its own, one it is handed, or the library.
+
+In: the node. Out: the value the call gives.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.code import ir
+from classifiers.code.calls import Site, make_call
+from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
+from classifiers.effects import Domain, Verb
+
+if TYPE_CHECKING:
+    from classifiers.code.interpret import Interpreter
+_HOME_CALL = re.compile(r"(?:os\.environ\.get|os\.getenv|getenv|ENV\.fetch)\(\s*['\"]HOME['\"]")
+# PHP names a function to call by a text.
+_CALLBACKS = frozenset(
+    {"array_map", "array_walk", "array_filter", "usort", "uasort", "uksort", "array_reduce", "preg_replace_callback"}
+    | {"register_shutdown_function", "set_error_handler", "ob_start", "iterator_apply", "array_walk_recursive"}
+)
+# The whole environment, and calls that make all of it into a value or send it.
+_ENVIRONMENTS = frozenset({"os.environ", "process.env", "ENV", "%ENV", "$_ENV", "$_SERVER"})
+_SPREADS = frozenset(
+    {"dict", "json.dumps", "str", "repr", "JSON.stringify", "Object.entries", "Object.values", "pickle.dumps"}
+    | {"urllib.parse.urlencode", "requests.post", "requests.put", "httpx.post", "json_encode", "serialize"}
+    | {"http_build_query", "base64.b64encode"}
+)
+_ACTING = frozenset({"shell", "words", "code", "sql", "http", "file", "connect", "verb"})
+_ONE_BY_ONE = frozenset({
+    "map", "imap", "imap_unordered", "starmap", "filter", "forEach", "each", "apply", "sorted", "sort", "min", "max",
+    "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "filterfalse", "some", "every", "flatMap",
+})  # fmt: skip
+MAX_TURNS = 24  # of a function called with each member of a literal list
+
+
+def invoke(reader: Interpreter, node: ir.Call) -> Value:
+    func = reader.value(node.func)
+    args, named = reader.values(node.args), {key: reader.value(value) for key, value in node.named}
+    if _HOME_CALL.match(reader.source(node)):
+        return constant("~")
+    nodes = (*node.args, *(value for _, value in node.named))
+    if func.ref in _SPREADS and any(reader.source(n) in _ENVIRONMENTS for n in nodes):
+        index = reader.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=node.span)
+        args = [replace(a, taint=a.taint | {index}) for a in args]
+        named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
+    func, args = _bound(reader, func, args)
+    if reader.language != "powershell":
+        _hand_on(reader, func, args, named, node.span)
+    for handed in (*args, *named.values()) if reader.language == "powershell" else ():
+        if isinstance(handed.function, ir.Function):
+            for given in _members(func) or [[]]:
+                for item in _piped(named.get("@input", UNKNOWN)):
+                    reader.enter(handed.function, given, {"_": item})
+    if func.function is not None:
+        return reader.enter(func.function, args, named)
+    if not func.ref and func.text is not None and reader.language in {"php", "perl"}:
+        func = Value(ref=func.text.lower(), raw=func.raw, taint=func.taint)
+    if node.words and not func.ref and func.text is not None:
+        word = func.text.lower()
+        func = Value(ref=reader.library.aliases.get(word, word), raw=func.raw, taint=func.taint)
+    method = func.ref.rpartition(".")[2]
+    if method in reader.methods and not reader.library.call(func.ref):
+        return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
+    return make_call(Site(reader, func, args, named, node.span, node.words))
+
+
+def _piped(before: Value) -> list[Value]:
+    """What ``$_`` is, turn by turn."""
+    items = before.data if before.known and isinstance(before.data, list) else []
+    return [i if isinstance(i, Value) else UNKNOWN for i in items[:MAX_TURNS]] or [before]
+
+
+def _bound(reader: Interpreter, func: Value, args: list[Value]) -> tuple[Value, list[Value]]:
+    """``f.call(this, a)``, ``f.apply(this, [a])``, ``f.bind(this, a)`` call f; PHP calls a name kept as text."""
+    head, _dot, how = func.ref.rpartition(".")
+    if how in {"call", "apply", "bind"} and _acts(reader, head):
+        given = args[1].data if how == "apply" and len(args) > 1 and isinstance(args[1].data, list) else args[1:]
+        return Value(ref=head, raw=func.raw), given
+    if reader.language == "php" and not func.ref and func.text is not None:
+        return Value(ref=func.text, raw=func.raw), args
+    return func, args
+
+
+def _acts(reader: Interpreter, name: str) -> bool:
+    """The library knows something that a call of this name does."""
+    known = reader.library.call(name) if name else None
+    return known is not None and bool(known.effects or known.run in _ACTING)
+
+
+def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
+    """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
+    taker = reader.library.call(func.ref) if func.ref else None
+    if taker is not None and taker.value == "same":  # gives the function back
+        return
+    for argument in (*args, *named.values()):
+        handed = argument
+        if handed.text and func.ref in _CALLBACKS:  # PHP names a function by a text
+            handed = Value(ref=handed.text.lower(), raw=handed.raw)
+        known = handed.function is None and _acts(reader, handed.ref)
+        if not known and not isinstance(handed.function, ir.Function):
+            continue
+        held = isinstance(func.data, Value)  # the function is a method of a value we know
+        for given in _members(func) if held else _given(func, argument, args, named):
+            if handed.function is not None:
+                reader.enter(handed.function, given)
+            else:
+                make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], {}, span))
+
+
+def _members(func: Value) -> list[list[Value]]:
+    """What a function handed to this call gets: each member of a literal list whose method is called."""
+    held = func.data if isinstance(func.data, Value) else None
+    if held is not None and isinstance(held.data, list) and held.data:
+        return [[v] for v in held.data[:MAX_TURNS]]
+    return [[unknown("", held)]] if held is not None else []
+
+
+def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value]) -> list[list[Value]]:
+    """What a call passes to a function it is given."""
+    others = [a for a in args if a is not handed]
+    head, _dot, how = func.ref.rpartition(".")
+    if how == "then" and head and not others:  # import("x").then(m => …)
+        return [[Value(ref=head, raw=func.raw, taint=taints(func))]]
+    listed = named.get("args")
+    if listed is not None:
+        return [listed.data if isinstance(listed.data, list) else [UNKNOWN]]
+    if func.ref.rpartition(".")[2] in _ONE_BY_ONE:
+        items = next((a.data for a in others if isinstance(a.data, list)), None)
+        return [[item] for item in items[:MAX_TURNS]] if items else [[unknown("", *others)]]
+    return [others]

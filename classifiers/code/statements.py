@@ -1,0 +1,128 @@
+"""Statements of the program form: imports, assignments, branches, loops, functions. A node in, what it binds kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from classifiers.code import ir
+from classifiers.code.calls import Site, make_call
+from classifiers.code.constants import are_patterns
+from classifiers.code.expressions import SELVES
+from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
+from classifiers.effects import Domain, OpaqueReason, Verb
+
+if TYPE_CHECKING:
+    from classifiers.code.interpret import Interpreter
+MAX_TURNS = 24  # of a loop over a literal list
+
+
+def _assign(reader: Interpreter, node: ir.Assign) -> Value:
+    value = reader.value(node.value)
+    for target in node.targets:
+        _bind_target(reader, target, value)
+    return value
+
+
+def _imported(reader: Interpreter, node: ir.Import) -> Value:
+    if node.alias == "*":
+        reader.stars.append(node.name.removesuffix(".*"))
+    reader.bind(node.alias, Value(ref=node.name, raw=node.name))
+    if node.name.startswith(".") or not reader.library.knows_package(node.name):
+        module = node.name.lstrip(".").partition(".")[0] or "project"
+        reader.out.add(Domain.CODE, Verb.EXECUTE, module, span=node.span, destructive=None)
+        reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, node.span, f"module {module}")
+    return UNKNOWN
+
+
+def _branch(reader: Interpreter, node: ir.If) -> Value:
+    test = reader.value(node.test)
+    truth = bool(test.data) if test.known and not isinstance(test.data, list | dict) else None
+    if truth is not False:
+        reader.run(node.body)
+    if truth is not True:
+        reader.run(node.orelse)
+    return UNKNOWN
+
+
+def _loop(reader: Interpreter, node: ir.Loop) -> Value:
+    items = reader.value(node.items)
+    turns: list[Any] = [UNKNOWN if not items.known else None]
+    if items.known and isinstance(items.data, list):
+        turns = items.data[:MAX_TURNS] + ([UNKNOWN] if len(items.data) > MAX_TURNS else [])
+    elif items.known or items.taint or items.ref:
+        turns = [unknown(items.raw, items)]
+    given: list[Value] = []
+    for turn in turns:
+        if node.target is not None:
+            _bind_target(reader, node.target, turn if isinstance(turn, Value) else UNKNOWN)
+        given.append(reader.run(node.body))
+    if node.gives and items.known and isinstance(items.data, list) and (node.gives == "all" or are_patterns(given)):
+        return Value(known=True, data=given, raw=reader.source(node), taint=taints(*given))
+    return UNKNOWN
+
+
+def _returned(reader: Interpreter, node: ir.Return) -> Value:
+    return reader.value(node.value)
+
+
+def _function(reader: Interpreter, node: ir.Function) -> Value:
+    if node.name:
+        reader.bind(node.name, Value(function=node))
+    return Value(function=node)
+
+
+def _klass(reader: Interpreter, node: ir.Class) -> Value:
+    reader.hoist([node])
+    for part in node.body:
+        value = reader.value(part)
+        for target in part.targets if isinstance(part, ir.Assign) else ():
+            if isinstance(target, ir.Name):
+                reader.hold(target.id, reader.scopes[-1].get(target.id, value))
+    return UNKNOWN
+
+
+def _bind_target(reader: Interpreter, target: ir.Node, value: Value) -> None:
+    if isinstance(target, ir.Attr) and isinstance(target.obj, ir.Name) and target.obj.id in SELVES:
+        reader.hold(target.name, value)
+    match target:
+        case ir.Name():
+            reader.bind(target.id, value)
+        case ir.Table():
+            for key, bound in target.items:
+                _bind_target(reader, bound, _member_of(value, key))
+        case ir.Sequence():
+            parts = value.data if value.known and isinstance(value.data, list) else []
+            for i, item in enumerate(target.items):
+                _bind_target(reader, item, parts[i] if i < len(parts) else unknown("", value))
+        case ir.Attr() if f"{target.name}=" in reader.library.methods:
+            base = reader.value(target.obj)
+            held = base if base.known or base.shape else None
+            make_call(Site(reader, Value(ref=f"?.{target.name}=", data=held, raw=base.raw), [value], {}, target.span))
+        case ir.Index() | ir.Attr():
+            base = reader.value(target.obj)
+            known = reader.library.call(f"{base.ref}[]=") if base.ref else None
+            place = reader.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
+            if known is not None:
+                make_call(Site(reader, Value(ref=f"{base.ref}[]="), [place, value], {}, target.span))
+        case _:
+            pass
+
+
+def _member_of(value: Value, key: str) -> Value:
+    """``const {key} = value``."""
+    if value.known and isinstance(value.data, dict) and isinstance(value.data.get(key), Value):
+        found: Value = value.data[key]
+        return found
+    return Value(ref=f"{value.ref}.{key}" if value.ref else "", raw=key, taint=value.taint)
+
+
+READERS: dict[type, Callable[[Interpreter, Any], Value]] = {
+    ir.Assign: _assign,
+    ir.Import: _imported,
+    ir.If: _branch,
+    ir.Loop: _loop,
+    ir.Return: _returned,
+    ir.Function: _function,
+    ir.Class: _klass,
+}
