@@ -1,0 +1,96 @@
+"""Assignments, functions, classes, branches and loops of a tree: a node in, the program node out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from classifiers.code import ir
+from classifiers.code.grammar.expressions import LISTS, Expressions
+from classifiers.code.grammar.nodes import SKIP
+
+_GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
+_BASES = frozenset({"class_heritage", "superclass"})
+_DEFAULTS = frozenset({"assignment_pattern", "optional_parameter", "required_parameter", "simple_parameter"})
+
+
+class Statements(Expressions):
+    def assign(self, node: Any) -> ir.Node:
+        left, right = self.part(node, "left", "name"), self.part(node, "right", "value")
+        if left is None or right is None:
+            return ir.Other(self.source.span(node), tuple(self.block(node)))
+        made = ir.Assign(self.source.span(node), (self.target(left),), self.node(right))
+        given = [self.node(self.part(c, "right")) for c in _within(left) if c.type in _GIVEN]
+        return ir.Other(made.span, (*given, made)) if given else made
+
+    def append(self, node: Any) -> ir.Node:
+        left, right = self.target(self.part(node, "left")), self.node(self.part(node, "right"))
+        return ir.Assign(self.source.span(node), (left,), ir.Binary(self.source.span(node), "+", left, right))
+
+    def target(self, node: Any) -> ir.Node:
+        """``const {a, b: c} = …`` binds members; everything else is an expression."""
+        if node.type != "object_pattern":
+            return self.node(node)
+        names = []
+        for child in node.named_children:
+            value = child.child_by_field_name("value") if child.type == "pair_pattern" else child
+            key = child.child_by_field_name("key") if child.type == "pair_pattern" else child
+            names.append((self.text(key), ir.Name(self.source.span(child), self.text(value).partition("=")[0].strip())))
+        return ir.Table(self.source.span(node), tuple(names))
+
+    def function(self, node: Any) -> ir.Node:
+        name, body = self.part(node, "name"), self.part(node, "body")
+        params = self.part(node, "parameters", "parameter")
+        block = self.block(body) if body is not None and self.table.get(body.type) is None else [self.node(body)]
+        names = [] if params is None else re.findall(r"[$\w]+", re.sub(r"=[^,]*", "", self.text(params)))
+        given = [] if params is None else [c for c in params.named_children if c.type in _DEFAULTS]
+        defaults = [self.node(self.part(c, "right", "value", "default_value")) for c in given]
+        return ir.Function(self.source.span(node), self.text(name) if name else "", tuple(names), (*defaults, *block))
+
+    def klass(self, node: Any) -> ir.Node:
+        body = self.part(node, "body")
+        made = self.block(body) if body is not None else []
+        methods = tuple(n for n in made if isinstance(n, ir.Function))
+        bases = [n for c in node.named_children if c.type in _BASES for n in self.block(c)]
+        rest = (*bases, *(n for n in made if not isinstance(n, ir.Function)))
+        name = self.part(node, "name")
+        return ir.Class(self.source.span(node), self.text(name) if name else "", methods, rest)
+
+    def branch(self, node: Any) -> ir.Node:
+        test = self.part(node, "condition")
+        others = [c for c in node.named_children if test is None or c.id != test.id]
+        taken = self.part(node, "consequence", "body") or (others[0] if others else None)
+        rest = [c for c in others if taken is None or c.id != taken.id]
+        return ir.If(
+            self.source.span(node), self.node(test), tuple(self.as_block(taken)), tuple(self.node(c) for c in rest)
+        )
+
+    def as_block(self, node: Any) -> list[ir.Node]:
+        return [] if node is None else [self.node(node)] if self.table.get(node.type) else self.block(node)
+
+    def loop(self, node: Any) -> ir.Node:
+        parts = [c for c in node.named_children if c.type not in SKIP]
+        target = self.part(node, "left", "variable", "pattern")
+        items, body = self.part(node, "right", "list", "value"), self.part(node, "body", "block")
+        if target is None and len(parts) >= 2:
+            items, target = items or parts[0], parts[1]
+        made = (
+            ir.Sequence(self.source.span(items), tuple(self.block(items)))
+            if items is not None and items.type in LISTS
+            else None
+        )
+        return ir.Loop(self.source.span(node), self.node(target), made or self.node(items), tuple(self.as_block(body)))
+
+    def returned(self, node: Any) -> ir.Node:
+        parts = self.block(node)
+        return ir.Return(self.source.span(node), parts[0] if parts else None)
+
+
+def _within(pattern: Any) -> Iterable[Any]:
+    """The nodes of a pattern that binds several names, defaults among them."""
+    if pattern.type not in {"array_pattern", "object_pattern"}:
+        return
+    for child in pattern.named_children:
+        yield child
+        yield from _within(child)

@@ -1,0 +1,174 @@
+"""Commands, their words and parameters, pipes and redirections: a node in, a call of the lower-case name out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from classifiers.code import ir
+from classifiers.powershell.front.expressions import called
+from classifiers.powershell.front.names import aliases, is_switch
+from classifiers.powershell.front.texts import expandable
+from classifiers.powershell.front.tree import Front
+
+_DASHES = "-\u2013\u2014\u2015"
+_NAMES = frozenset({"command_name", "command_name_expr", "path_command_name"})
+
+
+def _pipeline(front: Front, node: Any) -> ir.Node:
+    """``a | b | c``: each command gets the value before it as its input."""
+    parts = [c for c in node.named_children if c.type not in {"comment", "pipeline_chain_tail"}]
+    tails = [c for c in node.named_children if c.type == "pipeline_chain_tail"]
+    if len(parts) == 1 and not tails:
+        return front.node(parts[0])
+    return ir.Other(front.source.span(node), tuple(front.node(c) for c in (*parts, *tails)))
+
+
+def _chain(front: Front, node: Any) -> ir.Node:
+    before: ir.Node | None = None
+    redirects = [c for c in node.named_children if c.type == "redirections"]
+    for child in node.named_children:
+        if child.type in {"comment", "redirections"}:
+            continue
+        value = front.node(child)
+        if before is not None and isinstance(value, ir.Call):
+            value = ir.Call(value.span, value.func, value.args, (*value.named, ("@input", before)), value.words)
+        elif before is not None:
+            value = ir.Other(front.source.span(node), (before, value))
+        before = value
+    made = before or ir.Other(front.source.span(node))
+    extra = [r for c in redirects for r in _redirections(front, c)]
+    return ir.Other(front.source.span(node), (made, *extra)) if extra else made
+
+
+def _command(front: Front, node: Any) -> ir.Node:
+    span = front.source.span(node)
+    name = next((c for c in node.named_children if c.type in _NAMES), None)
+    invokes = any(c.type == "command_invokation_operator" for c in node.named_children)
+    elements = next((c for c in node.named_children if c.type == "command_elements"), None)
+    found = _elements(front, elements)
+    if name is None or re.fullmatch(r"-?\d[\d.]*", front.source.text(name)):
+        return ir.Other(span, tuple(found.args))
+    func = _command_name(front, name, invokes=invokes)
+    words = (_first_word(front, name, func), *found.words)
+    call = ir.Call(span, func, tuple(found.args), tuple(found.named), words)
+    return ir.Other(span, (call, *found.redirects)) if found.redirects else call
+
+
+def _first_word(front: Front, name: Any, func: ir.Node) -> ir.Node:
+    return func if name.type == "command_name_expr" else expandable(front, name, front.source.text(name))
+
+
+def _command_name(front: Front, node: Any, *, invokes: bool) -> ir.Node:
+    if node.type == "command_name_expr":
+        return front.node(node.named_children[0]) if node.named_children else ir.Other(front.source.span(node))
+    text = front.source.text(node).replace("`", "")
+    bare = text.lower()
+    return ir.Name(front.source.span(node), bare if invokes else aliases().get(bare, bare))
+
+
+@dataclass(slots=True)
+class _Elements:
+    """What follows a command's name: positional arguments, parameters, all words in order, redirections."""
+
+    args: list[ir.Node] = field(default_factory=list)
+    named: list[tuple[str, ir.Node]] = field(default_factory=list)
+    words: list[ir.Node] = field(default_factory=list)
+    redirects: list[ir.Node] = field(default_factory=list)
+    waiting: tuple[str, ir.Span] | None = None  # a parameter whose value may come next
+
+    def end_switch(self) -> None:
+        """The parameter that waited has no value."""
+        if self.waiting:
+            self.named.append((self.waiting[0], ir.Const(self.waiting[1], value=True)))
+        self.waiting = None
+
+
+def _elements(front: Front, node: Any) -> _Elements:
+    out = _Elements()
+    for child in node.named_children if node is not None else ():
+        if child.type == "command_argument_sep" and front.source.text(child).startswith(":") and out.named:
+            out.waiting = out.waiting or (out.named.pop()[0], front.source.span(child))  # -Switch:$value
+        if child.type in {"command_argument_sep", "comment"}:
+            continue
+        text = front.source.text(child)
+        if child.type == "redirection":
+            out.redirects += _redirections(front, child)
+        elif child.type == "command_parameter" or (
+            child.type == "generic_token" and text[:1] in _DASHES and text[1:2].isalpha()
+        ):
+            _parameter(front, child, text, out)
+        elif child.type == "argument_list" and out.args and isinstance(out.args[-1], ir.Attr):
+            out.args[-1] = out.words[-1] = called(front, out.args[-1], child)
+        elif child.type == "argument_list" and out.named and isinstance(out.named[-1][1], ir.Attr):
+            out.named[-1] = (out.named[-1][0], called(front, out.named[-1][1], child))
+        else:
+            _argument(front, child, text, out)
+    out.end_switch()
+    return out
+
+
+def _parameter(front: Front, node: Any, text: str, out: _Elements) -> None:
+    """``-Name``, ``-Name:value``; whether a value follows is known of switches only."""
+    out.end_switch()
+    out.words.append(ir.Const(front.source.span(node), text))
+    key, colon, value = text[1:].partition(":")
+    key = key.lower()
+    if colon and value:
+        out.named.append((key, ir.Const(front.source.span(node), value)))
+    elif is_switch(key) and not colon and key not in front.params:
+        out.named.append((key, ir.Const(front.source.span(node), value=True)))
+    else:
+        out.waiting = (key, front.source.span(node))
+
+
+def _argument(front: Front, node: Any, text: str, out: _Elements) -> None:
+    value = _word(front, node)
+    if out.waiting and out.waiting[0] == "filter":  # a query of a directory in braces: text, no script
+        value = ir.Const(front.source.span(node), text)
+    out.words.append(value)
+    if out.waiting:
+        out.named.append((out.waiting[0], value))
+        out.waiting = None
+    else:
+        out.args.append(value)
+
+
+def _word(front: Front, node: Any) -> ir.Node:
+    if node.type in {"generic_token", "command_name", "path_command_name", "path_command_name_token"}:
+        return expandable(front, node, front.source.text(node))
+    return front.node(node)
+
+
+def _bare(front: Front, node: Any) -> ir.Node:
+    return expandable(front, node, front.source.text(node))
+
+
+def _redirections(front: Front, node: Any) -> list[ir.Node]:
+    """``> file`` and ``>> file`` as calls of the language's own writers."""
+    out: list[ir.Node] = []
+    stack = [node]
+    while stack:
+        part = stack.pop()
+        target = next((c for c in part.named_children if c.type == "redirected_file_name"), None)
+        if target is None:
+            stack += part.named_children
+            continue
+        operator = next((front.source.text(c) for c in part.named_children if "operator" in c.type), ">")
+        given = [c for c in target.named_children if c.type != "command_argument_sep"]
+        if operator.endswith("<") or not given:
+            continue
+        name = "__append__" if ">>" in operator else "__write__"
+        func = ir.Name(front.source.span(part), name)
+        out.append(ir.Call(front.source.span(part), func, (_word(front, given[0]),)))
+    return out
+
+
+READERS: dict[str, Callable[[Front, Any], ir.Node]] = {
+    "pipeline": _pipeline,
+    "pipeline_chain": _chain,
+    "command": _command,
+    **dict.fromkeys(("command_name", "path_command_name", "generic_token"), _bare),
+}

@@ -1,0 +1,52 @@
+"""Assignments, functions, branches and loops: a node in, the program node out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from classifiers.code import ir
+from classifiers.powershell.front.tree import Front, descendants
+
+
+def _assignment(front: Front, node: Any) -> ir.Node:
+    parts = [c for c in node.named_children if c.type != "comment"]
+    left, value = front.node(parts[0]), front.node(parts[-1])
+    if any("+=" in front.source.text(c) for c in parts if "operator" in c.type):
+        value = ir.Binary(front.source.span(node), "+", left, value)
+    return ir.Assign(front.source.span(node), (left,), value)
+
+
+def _function(front: Front, node: Any) -> ir.Node:
+    name = next((front.source.text(c).lower() for c in node.named_children if c.type == "function_name"), "")
+    params = tuple(
+        front.source.text(v).lower()
+        for p in descendants(node, "script_parameter")
+        for v in descendants(p, "variable")[:1]
+    )
+    body = [n for c in descendants(node, "script_block_body") for n in front.block(c)]
+    return ir.Function(front.source.span(node), name, params, tuple(body))
+
+
+def _if_statement(front: Front, node: Any) -> ir.Node:
+    condition = node.child_by_field_name("condition")
+    blocks = [n for c in node.named_children if c.type != "comment" and c != condition for n in [front.node(c)]]
+    test = (
+        ir.Other(front.source.span(node), (front.node(condition),)) if condition else ir.Other(front.source.span(node))
+    )
+    return ir.If(front.source.span(node), test, tuple(blocks))
+
+
+def _foreach(front: Front, node: Any) -> ir.Node:
+    parts = [c for c in node.named_children if c.type not in {"comment", "foreach_parameter"}]
+    if len(parts) < 3:
+        return ir.Other(front.source.span(node), tuple(front.node(c) for c in parts))
+    return ir.Loop(front.source.span(node), front.node(parts[0]), front.node(parts[1]), (front.node(parts[2]),))
+
+
+READERS: dict[str, Callable[[Front, Any], ir.Node]] = {
+    "assignment_expression": _assignment,
+    "function_statement": _function,
+    "if_statement": _if_statement,
+    "foreach_statement": _foreach,
+}
