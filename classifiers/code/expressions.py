@@ -58,7 +58,7 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         found: Value = base.data[node.name]
         return found
     if base.text is not None and (kind := reader.library.members.get(node.name)) is not None:
-        return _member(kind, base)
+        return fold(kind, base, [], base.raw)
     if node.name == "__dict__" and base.ref:
         return base
     if reader.argv is not None and reader.argv[0] == f"{base.ref}.{node.name}":
@@ -69,11 +69,6 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
     if base.ref:
         return Value(ref=f"{base.ref}.{node.name}", raw=reader.source(node), taint=base.taint, data=base.data)
     return Value(ref=f"?.{node.name}", raw=reader.source(node), taint=base.taint, data=base if base.known else None)
-
-
-def _member(kind: str, path: Value) -> Value:
-    """A part of a text that names a file."""
-    return fold(kind, path, [], path.raw)
 
 
 def _index(reader: Interpreter, node: ir.Index) -> Value:

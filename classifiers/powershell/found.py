@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from classifiers.code.constants import fold
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, constant
@@ -48,4 +49,4 @@ def selected(site: Site, _known: Known) -> Value | None:
     items = before.data if isinstance(before.data, list) else [before]
     if kind is None or not all(isinstance(item, Value) and item.text for item in items):
         return None
-    return replace(before, data=[site.reader.member(kind, item) for item in items])
+    return replace(before, data=[fold(kind, item, [], item.raw) for item in items])
