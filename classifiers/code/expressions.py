@@ -66,6 +66,8 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
     text = reader.library.constants.get(f"{base.ref}.{node.name}")
     if text is not None:
         return constant(text)
+    if base.ref and f"{base.ref}.{node.name}@get" in reader.library.calls:  # looking is an effect of its own
+        return reader.call_library(f"{base.ref}.{node.name}@get", [], node.span)
     if base.ref:
         return Value(ref=f"{base.ref}.{node.name}", raw=reader.source(node), taint=base.taint, data=base.data)
     return Value(ref=f"?.{node.name}", raw=reader.source(node), taint=base.taint, data=base if base.known else None)

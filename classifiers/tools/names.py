@@ -24,6 +24,9 @@ def spellings(name: str, server: str | None) -> Iterator[tuple[str | None, str, 
     elif plain.startswith("mcp:") and "/" in plain:
         found, _, tool = plain[4:].partition("/")
         yield found, tool, plain
+    elif (joined := plain.partition("__")) and joined[0] and joined[2].strip("_") and not plain.startswith("mcp"):
+        yield joined[0], joined[2], f"mcp:{joined[0]}/{joined[2]}"
+        yield None, plain, plain
     else:
         yield None, plain, plain
         yield from ((s, t, f"mcp:{s}/{t}") for s, t in _splits(plain.removeprefix("mcp_")) if knows_server(s))
