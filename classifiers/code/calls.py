@@ -208,7 +208,8 @@ def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
     taint = site.taint | made
     if known.value == "named":  # what the object is called stands for it
         named = site.argument(known.holds)
-        return Value(raw=site.raw, taint=taint) if named is None else replace(named, taint=named.taint | taint)
+        kept = Value(raw=site.raw) if named is None else named
+        return replace(kept, taint=kept.taint | taint, ref=known.returns or kept.ref)
     if known.value == "own":
         own = site.own
         return replace(own, ref=site.func.ref.rpartition(".")[0], taint=own.taint | taint)

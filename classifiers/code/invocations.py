@@ -52,7 +52,7 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
         _hand_on(reader, func, args, named, node.span)
     for handed in (*args, *named.values()) if reader.language == "powershell" else ():
         if isinstance(handed.function, ir.Function):
-            for given in _members(func) or [[]]:
+            for given in _members(func) or [_listed(named)]:
                 for item in _piped(named.get("@input", UNKNOWN)):
                     reader.enter(handed.function, given, {"_": item})
     if func.function is not None:
@@ -66,6 +66,14 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     if method in reader.methods and not reader.library.call(func.ref):
         return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
     return make_call(Site(reader, func, args, named, node.span, node.words))
+
+
+def _listed(named: dict[str, Value]) -> list[Value]:
+    """What a block of PowerShell is called with (``-ArgumentList``)."""
+    found = named.get("argumentlist") or named.get("args")
+    if found is None:
+        return []
+    return [v for v in found.data if isinstance(v, Value)] if isinstance(found.data, list) else [found]
 
 
 def _piped(before: Value) -> list[Value]:

@@ -34,7 +34,8 @@ def listed(site: Site, known: Known) -> Value | None:
         found = folder
     else:
         found = "\\".join([*([folder.rstrip("\\/")] if folder not in {".", ".\\", "./"} else []), *["**"] * deep, name])
-    return Value(known=True, data=[constant(found)], raw=site.raw, taint=site.taint)
+    one = replace(constant(found), ref=known.returns)
+    return Value(known=True, data=[one], raw=site.raw, taint=site.taint)
 
 
 def selected(site: Site, _known: Known) -> Value | None:

@@ -13,6 +13,7 @@ from classifiers.effects import Domain, Effect, FlowKind, OpaqueReason, Tag, Ver
 from classifiers.gather import tagged
 from classifiers.http import request_effects
 from classifiers.paths import located
+from classifiers.templates import fill_all
 from classifiers.windows.places import placed
 from classifiers.windows.powershell_line import Place
 from classifiers.windows.programs import run_program
@@ -143,6 +144,11 @@ def wmi(site: Site, known: Known) -> Value | None:
     if (method.text or "").lower() == "create" if method is not None else False:
         words: list[str | None] = [*re.findall(r'(?:"[^"]*"?|[^\s"])+', line)] if line else [None]
         native(site, words)
+        return None
+    told = site.reader.library.methods.get((method.text or "").lower()) if method is not None else None
+    if told is not None and told.effects and told.open is None:  # what the object's own method does
+        for effect in fill_all(told.effects, lambda _key: None, site.reader.context):
+            site.reader.out.put(effect, site.span)
         return None
     site.reader.out.add(Domain.SERVICES, Verb.CONTROL, target_raw=site.raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)

@@ -75,7 +75,14 @@ def _cast(front: Front, node: Any) -> ir.Node:
 
 def _script_block(front: Front, node: Any) -> ir.Node:
     body = [n for c in descendants(node, "script_block_body", deep=False) or [node] for n in front.block(c)]
-    return ir.Function(front.source.span(node), "", (), tuple(body))
+    blocks = [b for c in (node, *node.named_children) for b in c.named_children if b.type == "param_block"]
+    params = [
+        front.source.text(v).lower()
+        for b in blocks[:1]
+        for p in descendants(b, "script_parameter")
+        for v in descendants(p, "variable")[:1]
+    ]
+    return ir.Function(front.source.span(node), "", tuple(params), tuple(body))
 
 
 def called(front: Front, value: ir.Node, arguments: Any) -> ir.Node:
