@@ -31,7 +31,8 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
         _orders(reading, url)
         if parsed.given("-O"):
             leaf = url.text.partition("?")[0].rstrip("/").rpartition("/")[2]
-            reading.items.append(_wrote(leaf, url))
+            folder = parsed.values().get("output-dir", "")
+            reading.items.append(_wrote(f"{folder.rstrip('/')}/{leaf}" if folder and leaf else leaf, url))
         full = url.with_text(url.text if "://" in url.text else "http://" + url.text)
         words_out = (full,) if body is None or body.text.startswith("@") else (full, body)
         way = "GET" if " " in method else method  # an FTP order, told above
