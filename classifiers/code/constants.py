@@ -57,6 +57,17 @@ def path(text: str | None, raw: str, *sources: Value) -> Value:
     return Value(known=text is not None, data=text, ref="Path", raw=raw, taint=taints(*sources))
 
 
+def path_part(of: Value, name: str, raw: str) -> Value:
+    """What ``path.parent``, ``path.name``, ``path.stem``, ``path.suffix`` give."""
+    if name == "parent":
+        return path(posixpath.dirname(of.text) or "." if of.text is not None else None, raw, of)
+    if of.text is None:
+        return unknown(raw, of)
+    base = posixpath.basename(of.text)
+    stem, suffix = posixpath.splitext(base)
+    return constant({"name": base, "stem": stem, "suffix": suffix}[name], of.taint)
+
+
 def fold(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
     """The constant result of a library call of this kind (``value:`` in the tables); unknown when it cannot be said.
 
@@ -81,8 +92,8 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
                 return constant(found, taints(own, *args), decoded=kind in _DECODING or any(v.decoded for v in given))
     if kind in _LISTINGS:
         return _LISTINGS[kind](own, args, raw)
-    if kind == "some" and isinstance(own.data, list) and are_patterns(own.data):
-        return own
+    if kind == "some" and isinstance(own.data, list):
+        return _some(own, args, raw)
     if kind == "path":
         parts = [v.text for v in args]
         known = [p for p in parts if p is not None]
@@ -104,6 +115,10 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         return _format(args[0].text, args[1:], raw)
     if kind == "text_join_list" and len(args) > 1:
         return fold("join_list", args[1], [args[0]], raw)
+    if kind in {"with_suffix", "with_name"} and own.text is not None and args and args[0].text is not None:
+        head, base = posixpath.split(own.text)
+        named = args[0].text if kind == "with_name" else posixpath.splitext(base)[0] + args[0].text
+        return path(posixpath.join(head, named), raw, own)
     if kind == "home":
         return path("~", raw)
     if kind == "list_join" and args and args[0].known and isinstance(args[0].data, list) and own.text is not None:
@@ -130,6 +145,16 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
 
 
 _WIDE = re.compile(r"\d{4}|\*")  # a width that would make the text, not the program, long
+
+
+def _some(own: Value, bounds: Sequence[Value], raw: str) -> Value:
+    """Part of a list: of a pattern's members all can be in it; else what plain numbers cut out."""
+    if are_patterns(own.data):
+        return own
+    if not bounds or not all(b.known and isinstance(b.data, int) for b in bounds):
+        return unknown(raw, own)
+    cut = slice(bounds[0].data, bounds[1].data if len(bounds) > 1 else None)
+    return Value(known=True, data=own.data[cut], raw=raw, taint=taints(own))
 
 
 def _percent(text: str, right: Value, raw: str) -> Value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
-from classifiers.code.constants import binary, fold, join
+from classifiers.code.constants import binary, fold, join, path_part
 from classifiers.code.values import Value, constant, taints, unknown
 from classifiers.effects import OpaqueReason
 
@@ -18,6 +18,7 @@ HOME = re.compile(
     r"process\.env\.HOME|(?:process\.env|os\.environ|\$?ENV|\$_(?:ENV|SERVER))(?:\[['\"]HOME['\"]\]|\{['\"]?HOME['\"]?\})"
 )
 SELVES = frozenset({"self", "cls", "this", "$this"})
+_PATH_PARTS = frozenset({"parent", "name", "stem", "suffix"})
 _BUILTINS = frozenset({"builtins", "__builtins__", "__builtin__"})
 _NAMESPACES = frozenset({"sys.modules", "globals()"})
 
@@ -52,6 +53,8 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         return base
     if HOME.fullmatch(reader.source(node)):
         return constant("~")
+    if base.ref == "Path" and node.name in _PATH_PARTS:
+        return path_part(base, node.name, reader.source(node))
     if base.ref in _BUILTINS:
         return Value(ref=node.name, raw=reader.source(node))
     if base.known and isinstance(base.data, dict) and isinstance(base.data.get(node.name), Value):

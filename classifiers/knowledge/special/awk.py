@@ -16,6 +16,7 @@ _SYSTEM = re.compile(r"system\s*\(\s*(?:" + _STRING + r"\s*\)|(?=[^)]))")
 _PIPE = re.compile(r"(?:print[^|;}\n]*\|\s*&?\s*" + _STRING + r")|(?:" + _STRING + r"\s*\|&?\s*getline)")
 _DYNAMIC_PIPE = re.compile(r"(\w*|\))\s*\|&?\s*getline|print[^|;}\n]*\|&?\s*([a-zA-Z_]\w*|\()")
 _OUTPUT = re.compile(r"(?:print|printf)[^;}\n|>]*(>>?)\s*(\"[^\"]*\")")
+_INPUT = re.compile(r"getline(?:\s+[A-Za-z_]\w*(?:\[[^\]]*\])?)?\s*<\s*(\"[^\"]*\")")
 _MADE_OUTPUT = re.compile(r"(?:print|printf)\b[^;}\n|>\"]*(?:\"[^\"]*\"[^;}\n|>\"]*)*(>>?)\s*(\(|\$|[A-Za-z_])")
 _SOCKET_NAME = re.compile(r"(\w+)\s*=\s*\"/inet")
 _A_SHELL = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?(?:ba|da|z|k|a)?sh(?:\s+-[a-bd-z]+)*\s*")
@@ -51,6 +52,12 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
                 reading.items.append(
                     Told(Verb.MODIFY, Domain.FILESYSTEM, target, dict(wrote), program.span, program.with_text(target))
                 )
+        for match in _INPUT.finditer(plain):
+            read = text[match.start(1) + 1 : match.end(1) - 1]
+            if not read.startswith(("/inet", "/dev/std")) and read != "-":
+                known: Json = {"destructive": False, "reversibility": "read_only"}
+                place = program.with_text(read)
+                reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, read, known, program.span, place))
         for match in _MADE_OUTPUT.finditer(plain):  # a file whose name the program makes
             wrote = {"destructive": False, "reversibility": "reversible"} if match[1] == ">>" else _WROTE
             reading.items.append(Told(Verb.MODIFY, Domain.FILESYSTEM, None, dict(wrote), program.span, program))
