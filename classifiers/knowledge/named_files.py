@@ -18,6 +18,14 @@ _READ = re.compile(
     r"-{1,2}(?:[\w-]+-)?(?:config|conf|configuration|configfile|conffile|rcfile|file|settings|schema|template|theme"
     r"|stylesheet|wordlist|bootstrap|values|inventory|dictionary)"
 )
+_LIKELY = re.compile(  # a file or a text: only a name with a file's ending is a file
+    r"-{1,2}(?:[\w-]+-)?(?:data|policy-document|script|spec|body|payload|policy|definition|manifest|rules|params|parameters|env"
+    r"|environment|metadata|content|archive|bundle|zip|vars|variables|patch|definitions|input|seed|fixtures|properties)"
+)
+_ENDING = re.compile(
+    r"[^=,:\s]*\.(?:json|ya?ml|zip|pem|sh|txt|csv|sql|tf|tfvars|tar|tgz|gz|xml|toml|ini|cfg|conf|pub|crt|cer|jar|war|wasm"
+    r"|py|js|ts|md|html|properties)"
+)
 _WRITTEN = re.compile(
     r"(?:^|[-_])(?:out|outfile|output|log|pid|lock|save|dump|report|result|dest|target|state|history|cache|sock|socket"
     r"|trace|write|export|init|remote|container|in-image)(?:$|[-_])"
@@ -28,8 +36,10 @@ _PATH = re.compile(r"(?:[\w.~@+-]*/)+[\w.@+-]+|[\w.@+-]+\.(?:[a-z][a-z0-9_]{0,5}
 def named_files(parsed: Parsed) -> Iterator[Word]:
     """The values, in the order they were given."""
     for hit in parsed.hits:
-        if hit.value is not None and _bare(hit) and _names_file(hit.spelling, hit.value.text):
-            yield hit.value
+        if hit.value is not None and _bare(hit):
+            name = hit.value.text.removeprefix("@")  # ``@file``: the text is in the file
+            if _names_file(hit.spelling, name):
+                yield hit.value.with_text(name)
 
 
 def _bare(hit: Hit) -> bool:
@@ -39,8 +49,8 @@ def _bare(hit: Hit) -> bool:
 def _names_file(spelling: str, value: str) -> bool:
     if not spelling.startswith("--") and len(spelling) < 6:
         return False
-    return (
-        _READ.fullmatch(spelling) is not None
-        and _WRITTEN.search(spelling.lstrip("-")) is None
-        and _PATH.fullmatch(value) is not None
-    )
+    if _WRITTEN.search(spelling.lstrip("-")):
+        return False
+    if _READ.fullmatch(spelling):
+        return _PATH.fullmatch(value) is not None
+    return _LIKELY.fullmatch(spelling) is not None and _ENDING.fullmatch(value) is not None

@@ -12,6 +12,7 @@ from classifiers.shell import classify_shell
         ("pydocstyle --config=rules/doc.ini shop.py", "rules/doc.ini"),
         ("pylint --rcfile pylint.toml shop.py", "pylint.toml"),
         ("pio ci --project-conf boards/shop.ini", "boards/shop.ini"),
+        ("az apim api create --name shop --api-definition spec.yaml", "spec.yaml"),
         ("git add --pathspec-from-file changed.txt", "changed.txt"),
     ],
 )
@@ -23,6 +24,7 @@ def test_the_file_an_option_names_is_read(command, read):
     "command",
     [
         "docker build --build-context key=value .",
+        "az role assignment create --role-definition Reader --name shop",
         "doppler run --config dev -- ls",
         "cargo build --config net.retry=3",
         "mypy --log-file=out/mypy.txt src",
