@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
@@ -59,6 +60,8 @@ _ONE_ARGUMENT = frozenset(
     ]
 )
 _KINDS = frozenset({"-type", "-xtype", "-fstype", "-mindepth", "-printf"})  # narrow little or nothing
+_REFERENCE = re.compile(r"-samefile|-[ac]?newer|-newer[aBcm]{2}|-files0-from")  # compared with a file (not -newerXt)
+_STAMP: Json = {"destructive": False, "reversibility": "read_only"}
 _ATTRIBUTES = frozenset({"chmod", "chown", "chgrp"})
 _HELP = frozenset({"-help", "--help", "-version", "--version"})  # print and stop
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
@@ -97,6 +100,10 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
             at += 2 if word.text == "-fprintf" else 1
         elif word.text in _ONE_ARGUMENT or word.text.startswith("-newer"):
             negated = at >= 2 and rest[at - 2].text in {"!", "-not"}
+            if following is not None and _REFERENCE.fullmatch(word.text):
+                reading.items.append(
+                    Told(Verb.READ, Domain.FILESYSTEM, following.text, dict(_STAMP), following.span, following)
+                )
             if word.text in {"-name", "-iname"} and following is not None and not negated:
                 pattern = following.text
             at += 1
