@@ -19,7 +19,7 @@ _READ = re.compile(
     r"|stylesheet|wordlist|bootstrap|values|inventory|dictionary)"
 )
 _LIKELY = re.compile(  # a file or a text: only a name with a file's ending is a file
-    r"-{1,2}(?:[\w-]+-)?(?:data|policy-document|script|spec|body|payload|policy|definition|manifest|rules|params|parameters|env"
+    r"-{1,2}(?:[\w-]+-)?(?:data|policy-document|script|body|payload|policy|definition|manifest|rules|params|parameters|env"
     r"|environment|metadata|content|archive|bundle|zip|vars|variables|patch|definitions|input|seed|fixtures|properties)"
 )
 _ENDING = re.compile(
