@@ -6,18 +6,13 @@ cache keeps and ``build.py`` turns into values.
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections.abc import Iterable
 from typing import Any
 
-from classifiers.effects import Domain, Verb
 from classifiers.knowledge import grammar
-from classifiers.knowledge.templates import FILTERS
-from classifiers.strict_yaml import Mapped, Problem, StrictYamlError, load
-
-Json = dict[str, Any]
-Path = tuple[str | int, ...]
+from classifiers.knowledge.checked import Json, Path
+from classifiers.knowledge.effect_lines import EffectLines, words_of
+from classifiers.strict_yaml import StrictYamlError, load
 
 
 def compile_file(text: str, name: str) -> dict[str, Json]:
@@ -30,25 +25,8 @@ def compile_file(text: str, name: str) -> dict[str, Json]:
     return out
 
 
-class _Compiler:
-    def __init__(self, doc: Mapped) -> None:
-        self.doc = doc
-        self.problems: list[Problem] = []
-
-    def wrong(self, what: str, *path: str | int, key: bool = False) -> None:
-        self.problems.append(self.doc.problem(what, *path, key=key))
-
-    def keys(self, value: Any, allowed: Iterable[str], path: Path, what: str) -> Json:
-        """``value`` as a mapping whose keys are all allowed; unknown keys are reported with the nearest known one."""
-        if not isinstance(value, dict):
-            self.wrong(f"{what} is a mapping, not {_kind(value)}", *path)
-            return {}
-        for key in value:
-            if key not in allowed:
-                near = difflib.get_close_matches(key, list(allowed), 1)
-                hint = f"; did you mean '{near[0]}'?" if near else f"; {what} takes {', '.join(sorted(allowed))}"
-                self.wrong(f"unknown key '{key}'{hint}", *path, key, key=True)
-        return value
+class _Compiler(EffectLines):
+    """Commands, their options and operands."""
 
     def file(self) -> dict[str, Json]:
         top = self.keys(self.doc.value, grammar.FILE_KEYS, (), "a command file")
@@ -201,72 +179,8 @@ class _Compiler:
                 compiled["at"] = self.one_of(slot["at"], grammar.PLACES, (*here, "at"))
             for key in ("when", "unless"):
                 if key in slot:
-                    compiled[key] = _words(slot[key])
+                    compiled[key] = words_of(slot[key])
             out.append(compiled)
-        return out
-
-    def effects(self, value: Any, path: Path) -> list[Json]:
-        if not isinstance(value, list):
-            self.wrong("effects is a list (an empty one: no effect)", *path)
-            return []
-        return [self.effect(item, (*path, i)) for i, item in enumerate(value)]
-
-    def effect(self, value: Any, path: Path) -> Json:
-        if isinstance(value, str):
-            return self.finish(self.line(value, path), path)
-        spec = self.keys(value, {*grammar.SETS, "when", "unless"}, path, "an effect")
-        sets = self.sets({k: v for k, v in spec.items() if k in grammar.SETS}, path)
-        return self.finish({**sets, **{k: _words(spec[k]) for k in ("when", "unless") if k in spec}}, path)
-
-    def line(self, text: str, path: Path) -> Json:
-        """``action domain[:target] word… key=value…``."""
-        words = _split(text)
-        if len(words) < 2:
-            self.wrong(f"an effect is 'action domain[:target] …', not '{text}'", *path)
-            return {}
-        domain, colon, target = words[1].partition(":")
-        out: Json = {"action": words[0], "domain": domain}
-        if colon:
-            out["target"] = target
-        for word in words[2:]:
-            key, eq, value = word.partition("=")
-            if eq and key in grammar.KEYED:
-                out[key] = _words(value) if key in {"when", "unless"} else value
-            elif word in grammar.WORDS:
-                field, known = grammar.WORDS[word]
-                out[field] = known
-            elif word in grammar.TAGS:
-                out.setdefault("tags", []).append(word)
-            else:
-                self.wrong(f"unknown word '{word}' in an effect; see docs/knowledge.md for the words", *path)
-        self.sets({k: v for k, v in out.items() if k in grammar.SETS}, path)
-        return out
-
-    def finish(self, effect: Json, path: Path) -> Json:
-        """Defaults by action, so that the interpreter has nothing to decide."""
-        if not _is(Verb, effect.get("action")) or not _is(Domain, effect.get("domain")):
-            self.wrong("an effect needs an action and a domain of the vocabulary", *path)
-            return {}
-        destructive, reversibility = grammar.DEFAULTS[effect["action"]]
-        out = {"destructive": destructive, "reversibility": reversibility, **effect}
-        if out["destructive"] is True and effect["action"] != "delete" and "reversibility" not in effect:
-            out["reversibility"] = "irreversible"
-        for name in re.findall(r"\{[^{}]*?!(\w+)", str(effect.get("target", ""))):
-            if name not in FILTERS:
-                self.wrong(f"'{name}' is no filter; one of {', '.join(sorted(FILTERS))}", *path)
-        if effect["domain"] == "filesystem" and "target" not in effect:
-            out["target"] = "{}"
-        return out
-
-    def sets(self, value: Any, path: Path) -> Json:
-        out: Json = {}
-        for key, given in self.keys(value, grammar.SETS, path, "effect fields").items():
-            allowed = grammar.SETS.get(key)
-            if isinstance(allowed, type) and allowed is not bool:
-                for word in given if isinstance(given, list) else [given]:
-                    if not _is(allowed, word):
-                        self.wrong(f"'{word}' is no {key}; one of {', '.join(allowed)}", *path)  # type: ignore[arg-type]
-            out[key] = [given] if key == "tags" and isinstance(given, str) else given
         return out
 
     def delegate(self, value: Any, path: Path) -> Json:
@@ -276,31 +190,5 @@ class _Compiler:
             self.wrong(f"'{kind}' is no kind of delegation; one of {', '.join(sorted(grammar.DELEGATE_KINDS))}", *path)
         out = {k: v for k, v in spec.items() if k != "kind"} | {"kind": kind, "language": language}
         if "until" in out:
-            out["until"] = _words(out["until"])
+            out["until"] = words_of(out["until"])
         return out
-
-    def one_of(self, value: Any, allowed: Iterable[str], path: Path) -> str:
-        if value not in set(allowed):
-            self.wrong(f"'{value}' is not known here; one of {', '.join(sorted(allowed))}", *path)
-        return str(value)
-
-
-def _is(kind: Any, word: Any) -> bool:
-    return isinstance(word, str) and word in list(kind)
-
-
-def _kind(value: Any) -> str:
-    return {dict: "a mapping", list: "a list", str: "text", type(None): "nothing"}.get(
-        type(value), type(value).__name__
-    )
-
-
-def _words(value: Any) -> list[str]:
-    if isinstance(value, list):
-        return [str(v) for v in value]
-    return [w for w in re.split(r"[|\s]+", str(value)) if w]
-
-
-def _split(text: str) -> list[str]:
-    """Words at spaces; ``{…}`` keeps its spaces."""
-    return re.findall(r"(?:\{[^{}]*\}|[^\s{])+", text)

@@ -20,7 +20,7 @@ from classifiers.effects import (
     Tag,
     Verb,
 )
-from classifiers.knowledge.interpret import Told
+from classifiers.knowledge.reading import Told
 from classifiers.shell.state import Scope, State, stronger
 
 if TYPE_CHECKING:

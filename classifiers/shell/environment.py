@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Verb
-from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed
 from classifiers.knowledge.words import Word
 from classifiers.shell import hooks, ir
 from classifiers.shell.emit import tell

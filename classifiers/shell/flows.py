@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.effects import Domain, Effect, FlowKind, PathScope, Sensitivity, Tag, Verb
 from classifiers.knowledge import lookup
-from classifiers.knowledge.interpret import Told
+from classifiers.knowledge.reading import Told
 from classifiers.knowledge.words import Word
 from classifiers.shell.state import State, Stream
 

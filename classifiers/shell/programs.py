@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from classifiers.effects import Domain, Verb
 from classifiers.knowledge import interpret, lookup
-from classifiers.knowledge.interpret import Handed, Reading, Told
+from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
 from classifiers.shell import descriptors, streams
 from classifiers.shell.emit import emit

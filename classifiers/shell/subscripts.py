@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed
 from classifiers.knowledge.words import Word
 from classifiers.shell.evaluate import Evaluator
 from classifiers.shell.payloads.handing import hand_on

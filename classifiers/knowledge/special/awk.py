@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
-from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
 _WROTE: Json = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from classifiers.effects import Domain, OpaqueReason, Verb
-from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
 Given = Mapping[str, list[Word]]

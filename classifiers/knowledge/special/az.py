@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from classifiers.effects import Domain, OpaqueReason, Verb
-from classifiers.knowledge.interpret import Hidden, Reading, Told
 from classifiers.knowledge.model import Json
+from classifiers.knowledge.reading import Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
 _RUNS = "customscript"  # the extension that starts what its settings say

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from classifiers.context import NOWHERE
 from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.reading import Reading, Told
 from classifiers.knowledge.words import Word
 from classifiers.paths import canonical, facts
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
 
 _READ: Json = {"destructive": False, "reversibility": "read_only"}

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
 from classifiers.knowledge.arguments import Hit
-from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.templates import host
 from classifiers.knowledge.words import Word
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
 
 _WRITES = re.compile(r"-{1,2}[A-Za-z][\w:*-]*[#]?(?:[+^-]?=|<)")

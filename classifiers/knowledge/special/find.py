@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
 
 _READ = {"destructive": False, "reversibility": "read_only", "breadth": "recursive"}

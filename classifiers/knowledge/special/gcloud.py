@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.reading import Reading, Told
 from classifiers.knowledge.words import Word
 
 _RELEASES = frozenset({"alpha", "beta", "preview"})

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
 from classifiers.knowledge.arguments import Parsed
-from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
 # Keys whose value git runs through a shell, or as a program.

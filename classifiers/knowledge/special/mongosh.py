@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge import addresses
-from classifiers.knowledge.interpret import Hidden, Reading, Told
 from classifiers.knowledge.model import Json
+from classifiers.knowledge.reading import Hidden, Reading, Told
 from classifiers.knowledge.words import Word, is_known
 
 _CALL = re.compile(r"\.([A-Za-z]+)\s*\(")

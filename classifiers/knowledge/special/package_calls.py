@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 
 from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Handed, Reading, Told
 from classifiers.knowledge.model import Json
+from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
 
 _QUOTED = r"""(?:"[\w./@-]+"|'[\w./@-]+')"""

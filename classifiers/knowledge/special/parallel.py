@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
-from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
 _REPLACEMENT = re.compile(r"\{(?:[./#%]|//|/\.|\d+[./]*|=[^}]*=)?\}")

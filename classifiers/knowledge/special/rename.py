@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
-from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.reading import Reading, Told
 from classifiers.knowledge.words import Word
 
 _EXPRESSION = re.compile(r"(?:s|y|tr|m)[^\w\s.]|.*[;$(]|.*::|lc$|uc$", re.DOTALL)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from classifiers.context import NOWHERE
 from classifiers.effects import Domain, Sensitivity, Verb
-from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.reading import Reading, Told
 from classifiers.knowledge.words import Word, is_known
 from classifiers.paths import canonical, facts
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
-from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.special.backups import backups
 from classifiers.knowledge.words import Word, is_known
 

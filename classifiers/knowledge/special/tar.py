@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Sequence
 
 from classifiers.effects import Domain
-from classifiers.knowledge.interpret import Reading, Told
+from classifiers.knowledge.reading import Reading, Told
 from classifiers.knowledge.words import Word
 
 _HERE = frozenset({".", "./"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from classifiers.knowledge.interpret import Handed, Reading
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed, Reading
 from classifiers.knowledge.words import Word
 
 _KEYS = frozenset(

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
-from classifiers.knowledge.interpret import Handed, Hidden, Reading, Told
 from classifiers.knowledge.model import Delegate, Json
+from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
 _SHELL = re.compile(r":?\s*(?:%|\d+,?\d*|r(?:ead)?\s*|w(?:rite)?\s+|sil(?:ent)?!?\s*)*!\s*(.+)", re.DOTALL)

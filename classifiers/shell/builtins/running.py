@@ -10,8 +10,8 @@ import re
 from dataclasses import replace
 
 from classifiers.effects import Condition, Domain, OpaqueReason, Tag, Verb
-from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed
 from classifiers.knowledge.words import Word
 from classifiers.shell.emit import tell
 from classifiers.shell.evaluate import Evaluator, Result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.effects import OpaqueReason
 from classifiers.knowledge.index import lookup
-from classifiers.knowledge.interpret import Handed
+from classifiers.knowledge.reading import Handed
 from classifiers.knowledge.special import parallel
 from classifiers.knowledge.words import Word
 from classifiers.shell.payloads.scripts import run_string

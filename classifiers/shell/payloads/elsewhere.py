@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.effects import Action, Certainty, Domain, Evidence, OpaqueReason, Verb
 from classifiers.knowledge import lookup
-from classifiers.knowledge.interpret import Handed
 from classifiers.knowledge.model import Delegate
+from classifiers.knowledge.reading import Handed
 from classifiers.knowledge.templates import host
 from classifiers.knowledge.words import Word
 from classifiers.shell.emit import tell

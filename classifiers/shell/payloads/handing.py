@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.effects import OpaqueReason
-from classifiers.knowledge.interpret import Handed
+from classifiers.knowledge.reading import Handed
 from classifiers.shell.emit import inner_scope
 from classifiers.shell.payloads.argv import run_words, with_input
 from classifiers.shell.payloads.elsewhere import read_elsewhere, request

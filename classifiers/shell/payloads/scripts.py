@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.effects import Certainty, Domain, FlowKind, OpaqueReason, Tag, Verb
-from classifiers.knowledge.interpret import Handed
+from classifiers.knowledge.reading import Handed
 from classifiers.knowledge.words import Word
 from classifiers.shell.emit import tell
 from classifiers.shell.state import Scope, State, Stream, stronger

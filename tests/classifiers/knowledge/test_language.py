@@ -4,7 +4,8 @@ import pytest
 
 from classifiers.knowledge.build import build
 from classifiers.knowledge.compile import compile_file
-from classifiers.knowledge.interpret import Handed, Hidden, Told, interpret
+from classifiers.knowledge.interpret import interpret
+from classifiers.knowledge.reading import Handed, Hidden, Told
 from classifiers.knowledge.words import Unknowns, Word
 from classifiers.strict_yaml import StrictYamlError
 
