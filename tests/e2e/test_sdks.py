@@ -1,6 +1,7 @@
 """The vendors' own SDKs through a live onlooker: they get what was sent, and each call is in the log."""
 
 import json
+from pathlib import Path
 
 import anthropic
 import openai
@@ -112,13 +113,15 @@ def test_openai_whole_with_two_calls_and_their_results_in_the_next_request(live,
     assert len({a["session"]["id"] for a in actions}) == 1
 
 
-def test_the_keys_of_the_clients_are_nowhere_in_the_state(live):
-    live.wait(lambda r: r["kind"] == "action")
-    state = live.instance.config.state
-    from pathlib import Path
-
-    spool = Path(live.instance.config.spool.dir)
-    for root in (Path(state), spool):
+def test_the_keys_of_the_clients_are_nowhere_in_the_state(live, upstream, bodies):
+    asked = {"model": "m", "messages": [{"role": "user", "content": "x"}], "stream": True}
+    upstream.answer("ka", bodies.anthropic("toolu_keys0001"), content_type="text/event-stream")
+    upstream.answer("ko", bodies.openai("call_keys1"), content_type="text/event-stream")
+    with anthropic_at(live, "ka") as one, openai_at(live, "ko") as other:
+        assert list(one.messages.create(max_tokens=9, **asked))
+        assert list(other.chat.completions.create(**asked))
+    live.calls("toolu_keys0001", "call_keys1")
+    for root in (Path(live.instance.config.state), Path(live.instance.config.spool.dir)):
         for path in root.rglob("*"):
             if path.is_file():
                 data = path.read_bytes()
