@@ -159,7 +159,7 @@ def until(state, kind):
 def curl(net, *more, pod=False, uid=NOBODY):
     as_agent = ["setpriv", f"--reuid={uid}", "--clear-groups"]
     where = ["--resolve", f"{API}:443:{INTERNET}", "--resolve", f"{API}:80:{INTERNET}", "--noproxy", "*"]
-    return run(*net.inside(*as_agent, "curl", "-s", "-m", "10", *where, *more, pod=pod))
+    return run(*net.inside(*as_agent, "curl", "-s", "-m", "60", *where, *more, pod=pod))
 
 
 @pytest.fixture
