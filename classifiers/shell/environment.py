@@ -20,11 +20,12 @@ from classifiers.shell.flows import is_remote
 from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.payloads.script_files import run_file
 from classifiers.shell.redirects import Plan, apply_redirects
-from classifiers.shell.state import EMPTY, Scope, State, Value
+from classifiers.shell.state import EMPTY, Scope, State, Stream, Value
 from classifiers.shell.subscripts import expanded, subscripts
 
 Values = dict[str, Value | None]
 _ARCHIVE = re.compile(r"--file\b|-[a-zA-Z]*f|[a-zA-Z]*f[a-zA-Z]*\Z")  # tar was told which archive
+_FUNCTIONS = frozenset({"-f", "-F"})
 _PLACED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)  # [subscript]=value within (…)
 _OPTIONS_OF = {
     "tar": "TAR_OPTIONS",
@@ -87,6 +88,11 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Resul
         for assign in node.assigns:  # another name for a variable, whatever that holds later
             state.vars[assign.name] = None
     names = [(a.name, a.span) for a in node.assigns] + [(w.text, w.span) for w in words if not w.text.startswith("-")]
+    if not names and node.declare in {"export", "declare", "typeset"} and not flags & _FUNCTIONS:  # prints them all
+        index = tell(ev, Verb.READ, Domain.ENVIRONMENT, "env:*", node.span, state, scope, reversibility="read_only")
+        told = Stream(None, () if index is None else (index,))
+        plan.wrote(ev, state, told)
+        return (replace(EMPTY, sources=told.sources) if plan.stdout_taken else told), True
     if node.declare in {"local", "declare", "typeset"} and state.locals:
         state.locals[-1].update(name for name, _ in names)
     if node.declare in {"unset", "unsetenv"}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from classifiers.effects import Domain, Verb
+from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.arguments import Parsed
 from classifiers.knowledge.model import Delegate, Json
 from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
@@ -22,9 +22,27 @@ _RUNS = (
     "credential.helper",
     "core.hookspath",
     "core.gitproxy",
+    "core.askpass",
+    "interactive.difffilter",
+    "imap.tunnel",
     "pager.",
 )
-_RUNS_PARTS = (".cmd", ".command", ".textconv", ".clean", ".smudge", ".process", ".driver", ".program")
+_RUNS_PARTS = (
+    ".cmd",
+    "command",
+    "hook",
+    ".helper",
+    ".textconv",
+    ".clean",
+    ".smudge",
+    ".process",
+    ".driver",
+    ".program",
+)
+# Keys that bring in files others wrote: settings, and hooks for new repositories.
+_LOADS = ("include.path", "includeif.", "init.templatedir")
+# Settings that turn a check off.
+_UNCHECKED = {"http.sslverify": ("false", "0", "no", "off"), "safe.directory": ("*",), "core.protectntfs": ("false",)}
 
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
@@ -36,8 +54,10 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         lower = key.lower()
         if lower.startswith("alias."):
             _alias(reading, parsed, key[6:], setting.with_text(value), words)
-        elif lower.startswith(_RUNS) or (lower.endswith(_RUNS_PARTS) and "." in lower):
+        elif _runs(lower, value):
             _program(reading, lower, setting.with_text(value))
+        elif lower.startswith(_LOADS):
+            _loaded(reading, lower, setting.with_text(value))
     first = parsed.subs[0].text if parsed.subs else ""
     if first == "config":
         _kept(reading, parsed)
@@ -48,18 +68,30 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     _ = name
 
 
+def _runs(key: str, value: str) -> bool:
+    """Whether git runs what this key holds. A mail server that is a path is a program; ``!`` begins a command."""
+    named = key.startswith(_RUNS) or (key.endswith(_RUNS_PARTS) and "." in key)
+    return named or (key == "sendemail.smtpserver" and value.startswith("/")) or value.startswith("!")
+
+
+def _loaded(reading: Reading, key: str, value: Word) -> None:
+    fields: Json = {"destructive": False, "reversibility": "read_only"}
+    reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, value.text, fields, value.span, value))
+    reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, value.span, f"{key}: what it brings in may run"))
+
+
 def _kept(reading: Reading, parsed: Parsed) -> None:
     """``git config key value``: a program git will run from now on, or where it will fetch from, stays."""
     words = [w for w in parsed.operands if w.text not in {"set", "get"}]
     if len(words) < 2:
         return
     key, value = words[0].text.lower(), words[1].text
-    runs = key.startswith(_RUNS) or (key.endswith(_RUNS_PARTS) and "." in key)
-    script = runs and (key == "core.hookspath" or not value.replace("-", "").isalnum())
-    if script or (key.startswith("alias.") and value.startswith("!")) or key.endswith(".insteadof"):
-        for item in reading.items:
-            if isinstance(item, Told) and item.action is Verb.MODIFY:
-                item.fields = {**item.fields, "tags": [*item.fields.get("tags", ()), "persistence"]}
+    script = _runs(key, value) and (key == "core.hookspath" or not value.replace("-", "").isalnum())
+    tags = ["persistence"] if script or key.endswith(".insteadof") or key.startswith(_LOADS) else []
+    tags += ["defense_evasion"] if value.lower() in _UNCHECKED.get(key, ()) else []
+    for item in reading.items if tags else ():
+        if isinstance(item, Told) and item.action is Verb.MODIFY:
+            item.fields = {**item.fields, "tags": [*item.fields.get("tags", ()), *tags]}
 
 
 def _alias(reading: Reading, parsed: Parsed, alias: str, value: Word, words: Sequence[Word]) -> None:

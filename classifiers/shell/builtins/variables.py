@@ -80,6 +80,9 @@ def _mapfile(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan
 
 def _set(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:
     texts = [w.text for w in words[1:]]
+    if not texts:  # prints every variable
+        index = tell(ev, Verb.READ, Domain.ENVIRONMENT, "env:*", words[0].span, state, scope, reversibility="read_only")
+        return Stream(None, () if index is None else (index,)), True
     values = _positional(texts)
     if values is not None:
         state.vars["@"] = list(values)
