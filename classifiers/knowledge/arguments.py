@@ -135,20 +135,7 @@ def _abbreviated(node: Node, name: str) -> Option | None:
         return None  # not every option is listed: the shorter name may be another (``--direct``, ``--directory``)
     found = {node.options[s].name: node.options[s] for s in node.long_names if s.startswith(name)}
     option = next(iter(found.values())) if len(found) == 1 else None
-    return None if option and option.values > 0 and whole_names(node) else option
-
-
-# Families of programs whose libraries (cobra, clap, commander, picocli) take whole names only: there a shorter name is
-# an option nobody listed, and the word after it need not be its value.
-_WHOLE_NAMES = frozenset(
-    {"agents", "azure", "build", "builds", "containers", "data_tools", "github", "google", "hosting", "iac",
-     "packages_extra"}
-)  # fmt: skip
-
-
-def whole_names(node: Node) -> bool:
-    """Whether the program takes no abbreviations of its long options."""
-    return node.file.partition("/")[0] in _WHOLE_NAMES
+    return None if option and option.values > 0 and node.long_options == "whole" else option
 
 
 def _single(parsed: Parsed, word: Word, queue: _Queue) -> None:

@@ -33,11 +33,12 @@ class _Compiler(EffectLines):
         for needed in ("family", "source", "commands"):
             if needed not in top:
                 self.wrong(f"'{needed}' is missing")
+        parsing = {k: self.one_of(top[k], words, (k,)) for k, words in grammar.PARSING.items() if k in top}
         out: dict[str, Json] = {}
         for spelled, node in (top.get("commands") or {}).items():
             path = ("commands", spelled)
             names = [n.strip() for n in spelled.split("|")]
-            compiled = self.node(node, path, names[0])
+            compiled = {**parsing, **self.node(node, path, names[0])}
             for name in names:
                 if name in out:
                     self.wrong(f"'{name}' is described twice in this file", *path, key=True)
@@ -89,6 +90,7 @@ class _Compiler(EffectLines):
             ("unknown_options", {"flag", "value"}),
             ("unknown_subcommand", {"opaque", "operand"}),
             ("strict", {"words", "options"}),
+            *grammar.PARSING.items(),
         ):
             if key in node:
                 out[key] = self.one_of(node[key], allowed, (*path, key))

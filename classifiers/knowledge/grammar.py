@@ -29,7 +29,12 @@ SETS: dict[str, object] = {
     "filtered": bool,
     "tags": Tag,
 }
-FILE_KEYS = frozenset({"family", "source", "commands", "note"})
+# How a program's option parser works: said of a command, or once for all commands of a file.
+PARSING: dict[str, frozenset[str]] = {
+    "long_options": frozenset({"whole", "shortened"}),
+    "late_help": frozenset({"help", "operand"}),
+}
+FILE_KEYS = frozenset({"family", "source", "commands", "note", *PARSING})
 MEANING_KEYS = frozenset({"effects", "instead", "delegate", "by_value", "operands", "unread", *SETS})
 OPTION_KEYS = MEANING_KEYS | {"value", "fills", "name", "note", "last"}
 SLOT_KEYS = MEANING_KEYS - {"instead", "operands"} | {"role", "at", "when", "unless"}
@@ -37,7 +42,7 @@ NODE_KEYS = frozenset(
     {
         "about", "options", "takes_value", "operands", "effects", "no_operands", "subcommands", "style", "posix",
         "unknown_options", "unknown_subcommand", "stdin", "help", "set", "via", "special", "keyed", "same_as",
-        "examples", "todo", "note", "strict", "unread",
+        "examples", "todo", "note", "strict", "unread", *PARSING,
     }
 )  # fmt: skip
 DELEGATE_KEYS = frozenset(

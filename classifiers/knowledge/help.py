@@ -13,8 +13,7 @@ def asks_help(parsed: Parsed) -> bool:
         if hit.option and hit.option.meaning.delegate and hit.option.meaning.delegate.kind in {"code", "shell"}:
             return False
         if hit.spelling in wanted and hit.value is None:
-            # GNU programs look for options after operands too, others take that word for one more operand
-            return not (parsed.node.file.startswith("coreutils/") and _follows(hit.word, parsed))
+            return parsed.node.late_help == "help" or not _follows(hit.word, parsed)
     return False
 
 

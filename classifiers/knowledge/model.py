@@ -103,6 +103,8 @@ class Node:
     )
     unknown_options: str = "flag"
     unknown_subcommand: str = "opaque"  # opaque | operand
+    long_options: str = "shortened"  # whole: no shorter name stands for one
+    late_help: str = "help"  # operand: behind an operand ``--help`` may be one more
     stdin: Delegate | None = None
     help: tuple[str, ...] = ("--help", "--version")
     sets: Json | None = None

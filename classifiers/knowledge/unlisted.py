@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from classifiers.effects import Verb
-from classifiers.knowledge.arguments import Hit, Parsed, whole_names
+from classifiers.knowledge.arguments import Hit, Parsed
 from classifiers.knowledge.model import Meaning, Slot
 from classifiers.knowledge.words import Word
 
@@ -78,7 +78,7 @@ def _tells(hit: Hit, told: Verbs) -> bool:
 def _shortens(hit: Hit, parsed: Parsed) -> bool:
     """Whether it may stand for a listed option with a value, and the word after it would be that value."""
     node = parsed.node
-    if hit.value is not None or len(hit.spelling) < 4 or not hit.spelling.startswith("--") or not whole_names(node):
+    if node.long_options != "whole" or hit.value is not None or len(hit.spelling) < 4 or hit.spelling[:2] != "--":
         return False
     if not any(hit.following is w for w in parsed.operands):
         return False

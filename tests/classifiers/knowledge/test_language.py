@@ -24,10 +24,12 @@ def test_a_programs_version_option_is_not_its_subcommands(line):
     assert read(VERSIONED, line) == ["receive vcs:None"]
 
 
-def read(body, line, file="x.yaml"):
-    compiled = compile_file(HEAD + body, file)
+def read(body, line, head=HEAD):
+    compiled = compile_file(head + body, "x.yaml")
     name, *rest = line.split()
-    reading = interpret(build(compiled[name], file), Word(name), [Word(w) for w in rest])
+    reading = interpret(
+        build(compiled[name], "x.yaml"), Word(name), [Word(w, (i, i + 1)) for i, w in enumerate(rest, 1)]
+    )
     return [said(i) for i in reading.items]
 
 
@@ -104,6 +106,7 @@ MISTAKES = [
     ('  "t": {options: {"-x": {breadth: wide}}, effects: []}', "'wide' is no breadth"),
     ('  "t": {operands: [{delegate: python}]}', "'python' is no kind of delegation"),
     ('  "t": {style: dos, effects: []}', "'dos' is not known here"),
+    ('  "t": {long_options: short, effects: []}', "'short' is not known here; one of shortened, whole"),
     ('  "t|t": {effects: []}', "'t' is described twice"),
     ('  "t": {operands: {a: b}}', "operands is a list"),
 ]
@@ -164,8 +167,13 @@ def test_an_undescribed_option_or_order_is_unread(line, expected):
 def test_a_shortened_name_takes_no_value_where_whole_names_are_the_rule():
     body = '  "s": {options: {"--format": {value: true}}, operands: ["read filesystem:{}"]}\n'
     assert read(body, "s --form a b") == ["read filesystem:b"]
-    assert read(body, "s --form a b", "iac/x.yaml") == [
-        "read filesystem:a",
-        "read filesystem:b",
-        "hidden s --form",
-    ]
+    unread = ["read filesystem:a", "read filesystem:b", "hidden s --form"]
+    assert read(body, "s --form a b", "long_options: whole\n" + HEAD) == unread
+    assert read(body.replace("{options", "{long_options: whole, options"), "s --form a b") == unread
+
+
+def test_help_behind_an_operand_is_one_more_operand_where_a_file_says_so():
+    body = '  "s": {operands: ["delete filesystem:{}"]}\n'
+    assert read(body, "s a --help") == []
+    assert read(body, "s a --help", "late_help: operand\n" + HEAD) == ["delete filesystem:a"]
+    assert read(body, "s --help a", "late_help: operand\n" + HEAD) == []
