@@ -48,7 +48,7 @@ class _Front(GrammarFront):
     def imported(self, node: Any) -> ir.Node:
         source = self.part(node, "source")
         module = self.text(source).strip("\"'").removeprefix("node:") if source is not None else ""
-        name = module.replace("/promises", "").replace("/", ".")
+        name = module.replace("/promises", "").removesuffix("/promise").replace("/", ".")
         name = name if not module.startswith(".") else module
         span = self.source.span(node)
         bound: list[ir.Node] = []

@@ -81,7 +81,7 @@ def module(site: Site, _known: Known) -> Value | None:
     """__import__(name), require(name): a library we know is bound, another module is code we have not read."""
     name = site.argument("0")
     text = None if name is None else name.text
-    text = (text or "").removeprefix("node:").removesuffix(".js").replace("/promises", "")
+    text = (text or "").removeprefix("node:").removesuffix(".js").replace("/promises", "").removesuffix("/promise")
     if text and site.reader.library.knows_package(text):
         return Value(ref=text.replace("/", "."), raw=site.raw)
     if text and text.startswith((".", "/")) and text.endswith(".json"):  # parsed as data, never run

@@ -123,6 +123,8 @@ class _Reader:
         tables = list(node.expressions) if truncates else [node.this]
         if isinstance(node, exp.Delete) and node.args.get("tables"):
             tables = self.deleted_of(node)
+        if isinstance(node, exp.Update):
+            tables = [self.updated_of(node)]
         out = []
         for table in tables:
             inner = table.find(exp.Table) if isinstance(table, exp.Expression) else None
@@ -130,6 +132,15 @@ class _Reader:
                 self.written.add(id(inner))
                 out.append(self.table(inner))
         return list(dict.fromkeys(out))
+
+    def updated_of(self, node: Any) -> Any:
+        """SQL Server's ``UPDATE s SET … FROM dbo.Stock s``: the table behind the name."""
+        sources = self.tables_in([node.args.get("from_") or node.args.get("from")])
+        named = node.this.name if isinstance(node.this, self.exp.Table) else ""
+        found = next((t for t in sources if t.alias and t.alias.lower() == named.lower()), None)
+        if found is not None:
+            self.written.add(id(node.this))
+        return found if found is not None else node.this
 
     def deleted_of(self, node: Any) -> list[Any]:
         """MySQL's ``DELETE a, b FROM t a JOIN u b``: the tables behind the names; the others are only read."""
