@@ -161,9 +161,12 @@ def _is_below(path: str) -> bool:
     return ":" not in path and path[:1] not in {"\\", "%", "$", ""}
 
 
+_DRIVE = re.compile(r"(?:env|cert|variable|function|alias|hk\w{2,}|wsman|registry):", re.IGNORECASE)
+
+
 def _is_foreign(path: str) -> bool:
-    """Windows paths and URLs: not ours to join or collapse."""
-    return "://" in path or "\\" in path or path[1:2] == ":"
+    """Windows paths, PowerShell's drives and URLs: not ours to join or collapse."""
+    return "://" in path or "\\" in path or path[1:2] == ":" or (":" in path and _DRIVE.match(path) is not None)
 
 
 def _tilde(path: str, home: str | None) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from classifiers.address import host_of
 from classifiers.context import Context
 from classifiers.effects import Action, Domain, OpaqueReason, Surface, Verb
 from classifiers.gather import Gather
@@ -83,7 +84,8 @@ def _upload(out: Gather, values: Mapping[str, Any], parts: CallParts, context: C
         if isinstance(path, str):
             out.at = parts.path_of("path")
             out.put(file_effect(Verb.READ, path, context), (0, len(path)))
-    out.add(Domain.NETWORK, Verb.SEND)
+    url = values.get("url")
+    out.add(Domain.NETWORK, Verb.SEND, host_of(url) if isinstance(url, str) else None)
     out.pipe_secrets_out()
 
 

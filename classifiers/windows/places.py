@@ -19,6 +19,7 @@ from classifiers.gather import tagged
 _WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
 _KEY = re.compile(r"^(registry::)?(hk(lm|cu|cr|u|cc)\b|hkey_)", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"^env:\\?(\w*)\\?$", re.IGNORECASE)  # PowerShell's drive of variables
+_DRIVE = re.compile(r"^(cert|variable|function|alias|wsman):", re.IGNORECASE)  # its other drives that hold no files
 _VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
 
 
@@ -37,6 +38,8 @@ def placed(effect: Effect) -> Effect:
     text = effect.target if effect.target is not None else effect.target_raw
     if text is not None and effect.domain is Domain.FILESYSTEM and (drive := _ENVIRONMENT.match(text)):
         return replace(effect, domain=Domain.ENVIRONMENT, target=f"env:{drive.group(1) or '*'}", path_scope=None)
+    if text is not None and effect.domain is Domain.FILESYSTEM and _DRIVE.match(text):
+        return replace(effect, domain=Domain.ENVIRONMENT, path_scope=None)
     if text is None or effect.domain not in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT}:
         return effect
     if is_registry(text):

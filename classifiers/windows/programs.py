@@ -233,7 +233,7 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
 def _is_switch(word: str) -> bool:
     if re.match(r"^(/[A-Za-z?](:[^/]*)?){2,}$", word):  # "/s/q"
         return True
-    return bool(re.match(r"^[/-][A-Za-z?][\w?+-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
+    return bool(re.match(r"^(//?|-)[A-Za-z?][\w?+-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
 
 
 def _cut(word: str) -> tuple[str, str, str]:
