@@ -59,24 +59,27 @@ def _echo(args: Sequence[str], _stdin: str | None) -> str | None:
     return (ansi_c(text) if escapes else text) + ("\n" if newline else "")
 
 
+_PERCENT = "\ue000"  # stands for ``%%`` until the values are in
+
+
 def _printf(args: Sequence[str], _stdin: str | None) -> str | None:
     words = list(args)
     if words[:1] == ["--"]:
         words.pop(0)
     if not words or words[0] == "-v":
         return None
-    form, values = ansi_c(words[0].replace("%%", "\0")), words[1:]
+    form, values = ansi_c(words[0].replace("%%", _PERCENT)), words[1:]
     spec = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?([sbdqcx])")
     count = len(spec.findall(form))
     if count == 0:
-        return form.replace("\0", "%")
+        return form.replace(_PERCENT, "%")
     out, values = "", values or [""]
     while values:
         batch, values = values[:count], values[count:]
         batch += [""] * (count - len(batch))
         queue = iter(batch)
         out += spec.sub(lambda m: ansi_c(next(queue)) if m[1] == "b" else next(queue), form)  # noqa: B023 - used at once
-    return out.replace("\0", "%")
+    return out.replace(_PERCENT, "%")
 
 
 def _cat(args: Sequence[str], stdin: str | None) -> str | None:

@@ -89,10 +89,16 @@ def _set(word: Word, state: State) -> None:
         state.functions[function[1]] = parse(value.partition(")")[2])
 
 
+def _items(text: str) -> list[str]:
+    """What xargs makes of its input: words, or what NUL ends (``-0``)."""
+    return [item for item in text.split("\0") if item] if "\0" in text else text.split()
+
+
 def with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) -> list[list[Word]]:
     """xargs and parallel: input lines become operands, or replace the token ``-I`` names."""
     text = scope.stdin.text if scope.stdin is not None else None
-    lines = text.split() if text is not None and ev.known(text) else None
+    known = text is not None and ev.known(text)
+    lines = _items(text) if text is not None and known else None
     mark = ev.unknowns.mark("<stdin>")
     if scope.stdin is not None and lines is None:
         ev.mark_streams[mark] = scope.stdin
@@ -100,7 +106,7 @@ def with_input(ev: Evaluator, words: list[Word], item: Handed, scope: Scope) -> 
     default = item.via == "parallel" and token == parallel.INPUT
     fill = parallel.fill if default else lambda t, value: t.replace(token, value)
     if token and any(fill(w.text, mark) != w.text for w in words[item.to.kind != "shell" :]):
-        whole = text.strip("\n").split("\n") if text is not None and ev.known(text) else []
+        whole = text.strip("\n\0").split("\0" if "\0" in text else "\n") if text is not None and known else []
         values = whole if 0 < len(whole) <= MAX_LINES else [mark]
         return [[w.with_text(fill(w.text, value)) for w in words] for value in values]
     if not words:
