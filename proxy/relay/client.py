@@ -6,20 +6,27 @@ One read that is one whole request is the fast path: one check, one capture, one
 
 from __future__ import annotations
 
-import asyncio
 import re
-import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proxy.relay.chunks import BadChunkError, Chunks
+from proxy.relay.connection import (
+    AT_HEAD,
+    CHUNKED,
+    CONNECTING,
+    DISCARD,
+    LENGTH,
+    LINGER_BYTES,
+    PIPELINED,
+    TUNNEL,
+    Connection,
+)
 from proxy.relay.head import MAX_HEAD_BYTES, ORIGIN, request
-from proxy.relay.peer import peer_of
-from proxy.relay.refusals import REFUSALS, RefusedError, answer
+from proxy.relay.refusals import REFUSALS, RefusedError
 from proxy.relay.rewriting import rewritten
 from proxy.relay.routes import asked_of
 from proxy.relay.secrets import Blanker
-from proxy.relay.upstream import RESET, WRITE_BUFFER_BYTES
 from proxy.spool.format import BODY, HEAD, LAST, OPEN, OVER
 from proxy.spool.writer import open_section
 
@@ -30,53 +37,24 @@ if TYPE_CHECKING:
     from proxy.relay.upstream import Upstream
 
 CAPTURE_CAP_BYTES = 64 << 20  # per exchange; forwarding goes on
-LINGER_S = 2.0  # how long a client may still send after a last answer before it is cut
-LINGER_BYTES = 8 << 20
-AT_HEAD, LENGTH, CHUNKED, TUNNEL, DISCARD = range(5)
-_PIPELINED, _CONNECTING, _UPSTREAM_FULL = 1, 2, 4  # why reading is paused
 _ASK = OPEN | HEAD | BODY
 _ASK_WHOLE = OPEN | HEAD | BODY | LAST
 _BARE_LF = re.compile(rb"(?<!\r)\n").search
 
 
-class Client(asyncio.Protocol):
+class Client(Connection):
     blind = False  # a tunnel that nobody reads: it takes the way out that https takes
 
-    __slots__ = (
-        "add", "answered", "asked", "blanker", "busy", "chunks", "connection", "dead", "deadline", "dialing",
-        "discarded", "eofs", "exchange", "fd", "flags", "held", "keep", "left", "listener", "method", "mode",
-        "objective", "opaque", "opaque_since_ns", "paused", "peer", "pending", "place", "push", "relay", "room",
-        "route", "section", "target", "transport", "up", "write",
-    )  # fmt: skip
+    __slots__ = ("add", "blanker", "chunks", "flags", "left", "objective", "place", "room", "section", "target")
 
     def __init__(self, relay: Relay, listener: Listener) -> None:
-        self.relay, self.listener = relay, listener
+        super().__init__(relay, listener)
         self.blanker = Blanker(relay.key)
-        self.push, self.add = relay.tick.push, relay.spool.add
-        self.mode, self.exchange, self.paused = AT_HEAD, 0, 0
-        self.busy = self.dead = False  # busy: an exchange is not over
-        self.asked = self.answered = True  # request complete, response complete
-        self.keep = True
-        self.up: Upstream | None = None
-        self.dialing: asyncio.Task[None] | None = None
-        self.route: Route | None = None
+        self.add = relay.spool.add
         self.objective: str | None = None
-        self.held = bytearray()  # a head not yet whole, or requests that wait their turn
-        self.pending: list[bytes] = []  # for an upstream that is being connected
-        self.deadline: asyncio.TimerHandle | None = None
         self.target: bytes | None = None
-        self.eofs = 0  # of a tunnel: 1 the client's, 2 the upstream's
-        self.opaque = ""  # why nobody can read this tunnel
 
     # what the loop calls
-
-    def connection_made(self, transport: Any) -> None:
-        self.transport, self.write = transport, transport.write
-        transport.set_write_buffer_limits(WRITE_BUFFER_BYTES)
-        sock = transport.get_extra_info("socket")
-        self.fd = sock.fileno()
-        self.peer = peer_of(sock, transport.get_extra_info("peername"))
-        self.connection = self.relay.arrived(self)
 
     def data_received(self, data: bytes) -> None:
         if self.mode == AT_HEAD:
@@ -90,24 +68,6 @@ class Client(asyncio.Protocol):
                 self._cut(reset=False)
         else:
             self._body(data)
-
-    def eof_received(self) -> bool:
-        if self.mode == TUNNEL and self.up:
-            self.tunnel_eof(from_client=True)
-            return True
-        return False
-
-    def connection_lost(self, _exc: Exception | None) -> None:
-        self.relay.left(self)
-        self.gone()
-
-    def pause_writing(self) -> None:
-        if self.up:
-            self.up.pause()
-
-    def resume_writing(self) -> None:
-        if self.up:
-            self.up.resume()
 
     # requests
 
@@ -126,16 +86,9 @@ class Client(asyncio.Protocol):
             if flags & ORIGIN:
                 self.listener.check_host(low, place.route)
             surplus = b""
-            if chunked:
-                self.chunks = Chunks()
-                stop = self.chunks.feed(data, end)
-                due = -1 if stop < 0 else 0
-                if 0 <= stop < size:
-                    surplus, data = data[stop:], data[:stop]
-            else:
-                due = length - size + end
-                if due < 0:
-                    surplus, data = data[due:], data[:due]
+            due = length - size + end
+            if chunked or due < 0:
+                data, surplus, due = self._first(data, end, due, chunked=chunked)
         except RefusedError as error:
             self.refuse(error.code)
             return
@@ -146,7 +99,7 @@ class Client(asyncio.Protocol):
         if not keep:
             self.keep = False
         self.method, self.flags = method, flags
-        self.busy, self.answered, self.asked = True, False, due <= 0 and not (chunked and due)
+        self.busy, self.answered, self.asked = True, False, not due
         relay = self.relay
         relay.exchange = self.exchange = exchange = relay.exchange + 1
         route = place.route
@@ -160,7 +113,7 @@ class Client(asyncio.Protocol):
         relay.spool.add_head(exchange, _ASK_WHOLE if self.asked else _ASK, self.section, prints, end, shown)
         if surplus:
             self.held += surplus
-            self._pause(_PIPELINED)
+            self._pause(PIPELINED)
         if not self.asked:
             self.mode = CHUNKED if chunked else LENGTH
             self.left = due
@@ -168,10 +121,24 @@ class Client(asyncio.Protocol):
         if up is not None:
             self.push(up.write, sent)
         else:
-            self.pending.append(sent)
-            self._pause(_CONNECTING)
-            relay.tick.arm()
-            relay.dial(self, route)
+            self._dial(sent, route)
+
+    def _first(self, data: bytes, end: int, due: int, *, chunked: bool) -> tuple[bytes, bytes, int]:
+        """A head with more than its own body behind it, or with chunks: the request's bytes, the rest, what is due.
+
+        ``due`` is 0 when the request is whole, below 0 when only its chunks say where it ends.
+        """
+        if chunked:
+            self.chunks = Chunks()
+            stop = self.chunks.feed(data, end)
+            return (data, b"", -1) if stop < 0 else (data[:stop], data[stop:], 0)
+        return data[:due], data[due:], 0
+
+    def _dial(self, sent: bytes, route: Route) -> None:
+        self.pending.append(sent)
+        self._pause(CONNECTING)
+        self.relay.tick.arm()
+        self.relay.dial(self, route)
 
     def _place(self, method: bytes, target: bytes) -> None:
         if method == b"CONNECT":
@@ -215,7 +182,7 @@ class Client(asyncio.Protocol):
         seen = max(len(self.held) - 3, 0)
         self.held += data
         if self.busy:
-            self._pause(_PIPELINED)
+            self._pause(PIPELINED)
         elif self.held.find(b"\r\n\r\n", seen) >= 0:
             self._next()
         elif _BARE_LF(self.held, seen):
@@ -230,7 +197,7 @@ class Client(asyncio.Protocol):
         if self.deadline is not None:
             self.deadline.cancel()
             self.deadline = None
-        self._resume(_PIPELINED)
+        self._resume(PIPELINED)
         self._head(data)
 
     def _late(self) -> None:
@@ -270,7 +237,7 @@ class Client(asyncio.Protocol):
             self.relay.tick.arm()
         if surplus:
             self.held += surplus
-            self._pause(_PIPELINED)
+            self._pause(PIPELINED)
         if kind & OVER:
             self.over()
 
@@ -289,7 +256,7 @@ class Client(asyncio.Protocol):
         for data in self.pending:
             self.push(up.write, data)
         self.pending.clear()
-        self._resume(_CONNECTING)
+        self._resume(CONNECTING)
 
     def over(self) -> None:
         """Both sides are complete and captured."""
@@ -309,127 +276,9 @@ class Client(asyncio.Protocol):
             data = bytes(self.held)
             self.held.clear()
             self._body(data)
-        self._resume(_PIPELINED)
-
-    def tunnel_eof(self, *, from_client: bool) -> None:
-        """One side of a tunnel said its last; the other may still speak. Both: it is over."""
-        self.eofs |= 1 if from_client else 2
-        if from_client and self.up:
-            self.push(self.up.half_close, None)
-        elif not from_client:
-            self.push(self._finish, None)
-        if self.eofs == 3:
-            self.ended("complete", "")
-            self.shut()
-
-    def upstream_full(self, *, full: bool) -> None:
-        (self._pause if full else self._resume)(_UPSTREAM_FULL)
-
-    # endings
-
-    def shut(self) -> None:
-        """Close both sides once what was sent is out."""
-        # the client still sends, or is about to: closing could reset the answer away, and FIN is out a tick sooner
-        if not self.asked or self.relay.draining:
-            self._linger()
-            return
-        self.mode, self.discarded = DISCARD, 0
-        self.push(self._close, None)
-
-    def ended(self, ending: str, reason: str) -> None:
-        """The open exchange, if any, ends otherwise than complete."""
-        if self.busy:
-            self.busy = False
-            self.relay.ended(self, ending, reason)
-            self.exchange = 0
-
-    def refuse(self, code: str) -> None:
-        """A typed answer of our own, a record, and the end of this connection."""
-        if self.dead:
-            return
-        status = REFUSALS[code][0]
-        bodyless = self.busy and self.method == b"HEAD"
-        self.relay.refused(self, code, status)
-        self.ended("upstream_failed" if code.startswith("upstream") else "refused", code)
-        self.push(self.write, answer(code, body=not bodyless))
-        self._linger()
-
-    def broken(self, reason: str, ending: str, *, reset: bool) -> None:
-        """The upstream is gone mid-exchange. The client sees no valid end: FIN inside a framed body, else RST."""
-        self.ended(ending, reason)
-        self._drop_upstream()
-        self.mode, self.discarded = DISCARD, 0
-        self.push(self._reset if reset else self._close, None)
-
-    def gone(self) -> None:
-        """The client left, in whatever phase: its upstream goes with it."""
-        if self.dead:
-            return
-        self.dead = True
-        if self.deadline is not None:
-            self.deadline.cancel()
-        self.relay.watch.drop(self.fd)
-        self.ended("client_gone", "client_gone")
-        self.relay.tick.arm()
-        self._drop_upstream()
-        self.transport.abort()
+        self._resume(PIPELINED)
 
     def _malformed(self, code: str) -> None:
         """Bad framing behind bytes that were forwarded: nothing true can be answered, so both sides are cut."""
         self.relay.refused(self, code, REFUSALS[code][0])
         self.broken(code, "refused", reset=True)
-
-    def _drop_upstream(self) -> None:
-        if self.dialing is not None:
-            self.dialing.cancel()
-            self.dialing = None
-        self.pending.clear()
-        if self.up is not None:
-            self.up.abort()
-            self.up = None
-
-    def _linger(self) -> None:
-        """A last answer while the client may still be sending: FIN, then read and discard for a moment."""
-        self.mode, self.discarded, self.asked = DISCARD, 0, True
-        self.held.clear()
-        self._drop_upstream()
-        self.push(self._finish, None)
-        self.relay.loop.call_later(LINGER_S, self._close, None)
-        self._resume(self.paused)
-
-    def _finish(self, _: None) -> None:
-        if not self.dead and self.transport.can_write_eof():
-            self.transport.write_eof()
-
-    def _close(self, _: None) -> None:
-        if self.dead:
-            return
-        if self.up is not None:
-            self.up.detach()
-            self.up = None
-        self.transport.close()
-
-    def _reset(self, _: None) -> None:
-        self._cut(reset=True)
-
-    def _cut(self, *, reset: bool) -> None:
-        if self.dead:
-            return
-        if reset:
-            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-        self.transport.abort()
-
-    # pausing
-
-    def _pause(self, why: int) -> None:
-        if not self.paused and not self.dead:
-            self.transport.pause_reading()
-            self.relay.watch.add(self.fd, self.gone)
-        self.paused |= why
-
-    def _resume(self, why: int) -> None:
-        if self.paused and not self.dead:
-            self.paused &= ~why
-            if not self.paused:
-                self.relay.watch.drop(self.fd)
-                self.transport.resume_reading()

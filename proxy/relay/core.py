@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from proxy.relay.chain import Chain
 from proxy.relay.client import Client
+from proxy.relay.connection import Connection
 from proxy.relay.counters import Slot
 from proxy.relay.dial import CONNECT_S, connect, tls_context
 from proxy.relay.listener import Listener
@@ -53,7 +54,7 @@ class Relay:
         self.outgoing: Outgoing | None = None  # set when redirected connections are taken
         self.tick = Tick(loop, spool)
         self.watch = Watch(loop)
-        self.clients: set[Client] = set()
+        self.clients: set[Connection] = set()
         self.exchange = 0
         self.draining = False
         self._contexts: dict[tuple[str | None, ...], ssl.SSLContext] = {}
@@ -109,7 +110,7 @@ class Relay:
 
     # what connections call
 
-    def arrived(self, client: Client) -> str:
+    def arrived(self, client: Connection) -> str:
         """A new connection; returns its name."""
         self.clients.add(client)
         slot = self.slot
@@ -117,7 +118,7 @@ class Relay:
         slot.connections_open += 1
         return f"{self.spool.name}-{slot.connections}"
 
-    def left(self, client: Client) -> None:
+    def left(self, client: Connection) -> None:
         self.clients.discard(client)
         self.slot.connections_open -= 1
         if self._empty and not self.clients:
@@ -132,7 +133,7 @@ class Relay:
         self._dials.add(task)
         task.add_done_callback(self._dials.discard)
 
-    def ended(self, client: Client, ending: str, reason: str) -> None:
+    def ended(self, client: Connection, ending: str, reason: str) -> None:
         if ending == "client_gone":
             self.slot.client_gone += 1
         elif ending == "truncated":
@@ -142,7 +143,7 @@ class Relay:
         self.spool.end(client.exchange, ending, reason)
         self.tick.arm()
 
-    def refused(self, client: Client, code: str, status: int) -> None:
+    def refused(self, client: Connection, code: str, status: int) -> None:
         self.slot.refused += 1
         meta: dict[str, object] = {
             "listener": client.listener.name,
@@ -161,7 +162,7 @@ class Relay:
         self.spool.say(self.exchange, said)
         self.tick.arm()
 
-    def _opaque(self, client: Client) -> None:
+    def _opaque(self, client: Connection) -> None:
         assert client.route
         size_in, size_out = self.spool.lost_bytes(client.exchange)
         said: dict[str, object] = {"event": "opaque", "host": client.route.upstream, "reason": client.opaque}

@@ -15,7 +15,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from proxy.relay import targets
-from proxy.relay.client import CAPTURE_CAP_BYTES, DISCARD, Client
+from proxy.relay.client import CAPTURE_CAP_BYTES, Client
+from proxy.relay.connection import CONNECTING, DISCARD
 from proxy.relay.head import MAX_HEAD_BYTES, request
 from proxy.relay.hello import Hello, NotHelloError, client_hello
 from proxy.relay.refusals import REFUSALS, RefusedError
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 PROXY, HELLO, DIALLING, SHAKING, INSIDE, BLIND = range(6)
-_CONNECTING = 2
 _TAKEN = re.compile(rb"\r\n(proxy-connection|proxy-authorization):[ \t]*([^\r\n]*)(?=\r\n)", re.IGNORECASE)
 _PLAIN_HTTP = re.compile(rb"(?!PRI )[A-Z]{3,20} (?:/|\*|http)").match  # PRI: HTTP/2 without TLS
 _SEGMENT = re.compile(r"[A-Za-z0-9._-]{1,128}").fullmatch
@@ -166,7 +166,7 @@ class ForwardClient(Client):
         self.said_hello = hello
         self.phase = DIALLING
         self._clock(self.listener.shake_anyway_s, self._shake)
-        self._pause(_CONNECTING)
+        self._pause(CONNECTING)
         route = self._route(tls=True)
         self._bind(Place(route, b"", self.bound))
         self.relay.dial(self, route)
@@ -205,7 +205,7 @@ class ForwardClient(Client):
         tls.connection_made(self.transport)
         data = bytes(self.ahead)
         self.ahead.clear()
-        self._resume(_CONNECTING)
+        self._resume(CONNECTING)
         tls.data_received(data)
 
     def _slow(self) -> None:
@@ -242,7 +242,7 @@ class ForwardClient(Client):
         relay.spool.add_head(exchange, OPEN | HEAD | BODY, self.section, prints, len(head), shown)
         self.held += self.ahead
         self.ahead.clear()
-        self._pause(_CONNECTING)
+        self._pause(CONNECTING)
         relay.tick.arm()
         relay.dial(self, route)
 
@@ -259,7 +259,7 @@ class ForwardClient(Client):
             self._tell()
             self.up, self.dialing = up, None
             self.tunnel(self.why)
-            self._resume(_CONNECTING)
+            self._resume(CONNECTING)
             return
         super().connected(up)
         if self.phase == DIALLING:
