@@ -96,6 +96,8 @@ def _elements(front: Front, node: Any) -> _Elements:
         text = front.source.text(child)
         if child.type == "redirection":
             out.redirects += _redirections(front, child)
+        elif child.type == "generic_token" and (glued := _GLUED.fullmatch(text)):
+            out.redirects += _written(front, child, glued.group(1), glued.group(2))
         elif child.type == "command_parameter" or (
             child.type == "generic_token" and text[:1] in _DASHES and text[1:2].isalpha()
         ):
@@ -146,6 +148,19 @@ def _bare(front: Front, node: Any) -> ir.Node:
     return expandable(front, node, front.source.text(node))
 
 
+_GLUED = re.compile(r"[0-9*](>>?)(\S+)")  # the grammar takes ``2>$null`` for a word
+_NOWHERE = frozenset({"$null", "nul", "/dev/null", "$nul"})
+
+
+def _written(front: Front, node: Any, operator: str, target: str) -> list[ir.Node]:
+    """A stream that goes to a file; to another stream or to nowhere it is nothing."""
+    if target.startswith("&") or target.lower() in _NOWHERE:
+        return []
+    span = front.source.span(node)
+    func = ir.Name(span, "__append__" if operator == ">>" else "__write__")
+    return [ir.Call(span, func, (expandable(front, node, target),))]
+
+
 def _redirections(front: Front, node: Any) -> list[ir.Node]:
     """``> file`` and ``>> file`` as calls of the language's own writers."""
     out: list[ir.Node] = []
@@ -158,7 +173,7 @@ def _redirections(front: Front, node: Any) -> list[ir.Node]:
             continue
         operator = next((front.source.text(c) for c in part.named_children if "operator" in c.type), ">")
         given = [c for c in target.named_children if c.type != "command_argument_sep"]
-        if operator.endswith("<") or not given:
+        if operator.endswith("<") or not given or front.source.text(given[0]).lower() in _NOWHERE:
             continue
         name = "__append__" if ">>" in operator else "__write__"
         func = ir.Name(front.source.span(part), name)
