@@ -20,8 +20,10 @@ CASES = [
     ),
     (
         "python",
-        "import os\nold = [n for n in os.listdir('/srv/a') if n.endswith('.log')]\nfor i, n in enumerate(sorted(old)):\n"
-        "    os.unlink(f'/srv/a/{n}')",
+        (
+            "import os\nold = [n for n in os.listdir('/srv/a') if n.endswith('.log')]\nfor i, n in enumerate(sorted(old)):\n"
+            "    os.unlink(f'/srv/a/{n}')"
+        ),
         ["read filesystem:/srv/a", "delete filesystem:/srv/a/*"],
     ),
     (
@@ -57,8 +59,10 @@ CASES = [
     ("perl", "unlink glob('/srv/*.tmp');", ["read filesystem:/srv/*.tmp", "delete filesystem:/srv/*.tmp"]),
     (
         "python",
-        "from pymongo import MongoClient\ndb = MongoClient('mongodb://db.example')['shop']\ndb['carts'].find_one()\n"
-        "db.get_collection('orders').drop()\ndb.client.drop_database('old')",
+        (
+            "from pymongo import MongoClient\ndb = MongoClient('mongodb://db.example')['shop']\ndb['carts'].find_one()\n"
+            "db.get_collection('orders').drop()\ndb.client.drop_database('old')"
+        ),
         [
             "read database:db:mongodb:db.example/shop/carts",
             "delete database:db:mongodb:db.example/shop/orders",
