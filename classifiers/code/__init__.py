@@ -60,6 +60,7 @@ def classify_code(  # noqa: PLR0917 - what a payload comes with, each with its d
     reader.start(argv)
     try:
         reader.run(nodes)
+        reader.finish()
     except RecursionError:
         out.hide(OpaqueReason.DEPTH_CAP, (0, len(text)), "nested too deep to read")
     _sockets(reader, out, len(text))

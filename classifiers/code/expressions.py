@@ -34,7 +34,14 @@ def _name(reader: Interpreter, node: ir.Name) -> Value:
             if reader.language == "ruby" and isinstance(found.function, ir.Function) and found.function.name:
                 return reader.enter(found.function, [])  # a method's name alone calls it
             return found
+    _code_within(reader, node)
     return Value(ref=_starred(reader, node.id), raw=node.id)
+
+
+def _code_within(reader: Interpreter, node: ir.Name) -> None:
+    """An expression in a text of Perl's, which the grammar gives as one name."""
+    if node.id[:2] in {"${", "@{"} and "(" in node.id:
+        reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, node.span, node.id)
 
 
 def _starred(reader: Interpreter, name: str) -> str:
@@ -50,6 +57,8 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         return own
     base = reader.value(node.obj)
     if isinstance(base.function, ir.Class) and node.name == "new":
+        return base
+    if isinstance(base.function, ir.Function) and node.name in {"call", "yield"}:
         return base
     if HOME.fullmatch(reader.source(node)):
         return constant("~")
@@ -78,6 +87,8 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
 
 def _index(reader: Interpreter, node: ir.Index) -> Value:
     base, key = reader.value(node.obj), reader.value(node.key)
+    if isinstance(base.function, ir.Function) and reader.language == "ruby":
+        return reader.enter(base.function, [key])
     if HOME.fullmatch(reader.source(node)):
         return constant("~")
     if base.known and key.known and isinstance(base.data, list | dict | str):

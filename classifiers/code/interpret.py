@@ -24,6 +24,11 @@ _ARGV = {"python": "sys.argv", "javascript": "process.argv"}
 MAX_STEPS = 60_000
 MAX_DEPTH = 12
 _UNASKED = frozenset({"__init__", "constructor", "initialize", "__construct", "__enter__", "__exit__", "__del__"})
+# Methods an operator, a conversion, a lookup or the end of an object calls (Python's and PHP's begin with ``__``).
+_IMPLIED = frozenset(
+    {"to_s", "to_str", "to_proc", "inspect", "method_missing", "coerce", "toString", "valueOf", "toJSON", "DESTROY"}
+    | {"AUTOLOAD", "command_not_found_handle"}
+)
 
 
 class Interpreter:
@@ -89,6 +94,9 @@ class Interpreter:
             for method in sorted(own, key=lambda m: m.name in {"__enter__", "__exit__", "__del__"}):
                 makes = method.name in {"constructor", "initialize", "__construct"}
                 self.enter(method, args if makes else [UNKNOWN, *args], named)
+            for method in node.methods:
+                if method not in own and _is_implied(method.name):
+                    self.enter(method, [])
             return UNKNOWN
         if node in self.reading or len(self.reading) >= MAX_DEPTH:
             return UNKNOWN
@@ -100,10 +108,22 @@ class Interpreter:
             {**dict.fromkeys(node.params, UNKNOWN), **dict(zip(node.params, args, strict=False)), **(named or {})}
         )
         try:
+            for name, default in node.defaults[len(args) :] if node.defaults else ():
+                if default is not None and name not in (named or {}):
+                    self.scopes[-1][name] = self.value(default)
             return self.run(node.body)
         finally:
             self.scopes.pop()
             self.reading.pop()
+
+    def finish(self) -> None:
+        """Functions the language itself calls, which the program defined and nobody called by name."""
+        for value in list(self.scopes[0].values()):
+            function = value.function
+            if isinstance(function, ir.Function) and id(function) not in self.read:
+                name = function.name.rpartition("::")[2]
+                if name in _IMPLIED or function.name.startswith("UNIVERSAL::"):
+                    self.enter(function, [])
 
     def bind(self, name: str, value: Value) -> None:
         if name.startswith("$env:"):
@@ -122,6 +142,10 @@ class Interpreter:
 
     def source(self, node: ir.Node) -> str:
         return self.text[node.span[0] : node.span[1]][:200]
+
+
+def _is_implied(name: str) -> bool:
+    return name in _IMPLIED or name.startswith("__")
 
 
 _READERS: Mapping[type, Callable[[Interpreter, Any], Value]] = {

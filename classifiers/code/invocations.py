@@ -6,6 +6,7 @@ In: the node. Out: the value the call gives.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,8 @@ _SPREADS = frozenset(
 _ACTING = frozenset({"shell", "words", "code", "sql", "http", "file", "connect", "verb"})
 _ONE_BY_ONE = frozenset({
     "map", "imap", "imap_unordered", "starmap", "filter", "forEach", "each", "apply", "sorted", "sort", "min", "max",
-    "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "filterfalse", "some", "every", "flatMap",
+    "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "array_filter", "filterfalse",
+    "some", "every", "flatMap",
 })  # fmt: skip
 MAX_TURNS = 24  # of a function called with each member of a literal list
 
@@ -50,7 +52,7 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     func, args = _bound(reader, func, args)
     if reader.language != "powershell":
         _hand_on(reader, func, args, named, node.span)
-    for handed in (*args, *named.values()) if reader.language == "powershell" else ():
+    for handed in _blocks((*args, *named.values())) if reader.language == "powershell" else ():
         if isinstance(handed.function, ir.Function):
             for given in _members(func) or [_listed(named)]:
                 for item in _piped(named.get("@input", UNKNOWN)):
@@ -66,6 +68,16 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     if method in reader.methods and not reader.library.call(func.ref):
         return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
     return make_call(Site(reader, func, args, named, node.span, node.words))
+
+
+def _blocks(given: Iterable[Value]) -> list[Value]:
+    """Arguments, and what their tables and lists hold: ``Select-Object @{n = 'x'; e = { … }}``."""
+    found: list[Value] = []
+    for value in given:
+        held = value.data.values() if isinstance(value.data, dict) else value.data
+        held = held if isinstance(held, Iterable) and not isinstance(held, str) else ()
+        found += [value, *(v for v in held if isinstance(v, Value) and v.function is not None)]
+    return found
 
 
 def _listed(named: dict[str, Value]) -> list[Value]:
@@ -102,9 +114,8 @@ def _acts(reader: Interpreter, name: str) -> bool:
 def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
     """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
     taker = reader.library.call(func.ref) if func.ref else None
-    if taker is not None and taker.value == "same":  # gives the function back
-        return
-    for argument in (*args, *named.values()):
+    kept = taker is not None and taker.value == "same"  # gives what it is handed back; a key it calls
+    for argument in (*(() if kept else args), *named.values()):
         handed = argument
         if handed.text and func.ref in _CALLBACKS:  # PHP names a function by a text
             handed = Value(ref=handed.text.lower(), raw=handed.raw)

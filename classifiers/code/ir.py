@@ -85,6 +85,7 @@ class Function:
     name: str
     params: tuple[str, ...]
     body: tuple[Node, ...]
+    defaults: tuple[tuple[str, Node | None], ...] = ()  # for each parameter, what it is when not given
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,16 @@ def _without_magics(text: str) -> str:
     return "\n".join(out)
 
 
+def _method_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """A property is called by looking at it: its name says that it is one of those nobody calls by name."""
+    marks = {d.id if isinstance(d, ast.Name) else d.attr for d in node.decorator_list if isinstance(d, _NAMED)}
+    return f"__get_{node.name}" if marks & _PROPERTIES else node.name
+
+
+_NAMED = (ast.Name, ast.Attribute)
+_PROPERTIES = frozenset({"property", "cached_property", "setter", "getter", "deleter"})
+
+
 class _Reader:
     def __init__(self, text: str, deadline: float | None) -> None:
         self.deadline = deadline
@@ -104,7 +114,7 @@ class _Reader:
             case ast.ClassDef():
                 methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
                 rest = [s for s in node.body if s not in methods]
-                made = tuple(self.function(m.name, m.args, m.body, self.span(m)) for m in methods)
+                made = tuple(self.function(_method_name(m), m.args, m.body, self.span(m)) for m in methods)
                 before = [e for m in methods for e in (*self.decorators(m.decorator_list), *self.at_definition(m))]
                 bases = self.exprs([*node.bases, *(k.value for k in node.keywords)])
                 body = (*bases, *before, *self.block(rest))
@@ -147,8 +157,12 @@ class _Reader:
         return value if item.optional_vars is None else ir.Assign(value.span, (self.expr(item.optional_vars),), value)
 
     def function(self, name: str, args: ast.arguments, body: list[ast.stmt], span: ir.Span) -> ir.Function:
-        params = tuple(a.arg for a in (*args.posonlyargs, *args.args, *args.kwonlyargs))
-        return ir.Function(span, name, params, tuple(self.block(body)))
+        plain = [*args.posonlyargs, *args.args]
+        params = tuple(a.arg for a in (*plain, *args.kwonlyargs))
+        given = [*[None] * (len(plain) - len(args.defaults)), *args.defaults, *args.kw_defaults]
+        defaults = tuple((p, None if d is None else self.expr(d)) for p, d in zip(params, given, strict=True))
+        known = defaults if any(d is not None for _, d in defaults) else ()
+        return ir.Function(span, name, params, tuple(self.block(body)), known)
 
     def decorators(self, nodes: list[ast.expr]) -> list[ir.Node]:
         """Each is called with what it decorates."""

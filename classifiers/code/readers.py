@@ -39,6 +39,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "coderef": name_readers.coderef,
     "lookup": name_readers.lookup,
     "curl_option": setting_readers.curl_option,
+    "hook": setting_readers.hook,
     "mode": setting_readers.mode,
     "setting": setting_readers.setting,
     "own_file": file_readers.own_file,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from classifiers.code import ir
@@ -22,6 +23,14 @@ _TABLE = {
 
 
 class _Front(GrammarFront):
+    def function(self, node: Any) -> ir.Node:
+        """``->(x) { … }``: the block is the lambda's body, not a function within it."""
+        made = super().function(node)
+        inner = made.body[-1] if isinstance(made, ir.Function) and made.body else None
+        if node.type == "lambda" and isinstance(made, ir.Function) and isinstance(inner, ir.Function):
+            return replace(made, params=made.params or inner.params, body=(*made.body[:-1], *inner.body))
+        return made
+
     def handed(self, node: Any) -> ir.Node:
         """``&:delete``: a function that calls this method of what it is given."""
         symbol = node.named_children[0] if node.named_children else None

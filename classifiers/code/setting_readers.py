@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from classifiers.code.ir import Function
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Domain, Privilege, Tag, Verb
@@ -42,6 +43,18 @@ def curl_option(site: Site, _known: Known) -> Value | None:
         sent = [i for i in sorted(handle.taint) if site.reader.out.effects[i].domain is Domain.NETWORK]
         host = site.reader.out.effects[sent[0]].target if sent else None
         site.reader.out.add(Domain.NETWORK, Verb.SEND, host, span=site.span)
+    return None
+
+
+def hook(site: Site, _known: Known) -> Value | None:
+    """A function put where the run-time calls it (``sys.excepthook = f``), or in a built-in's place."""
+    name, value = site.argument(0), site.argument(1)
+    if value is None:
+        return None
+    if isinstance(value.function, Function):
+        site.reader.enter(value.function, [])
+    if name is not None and name.text is not None and "builtins" in site.func.ref:
+        site.reader.scopes[0][name.text] = value
     return None
 
 

@@ -14,6 +14,10 @@ from classifiers.effects import Domain, OpaqueReason, Verb
 
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
+_AT_SUBCLASS = frozenset(
+    {"__init_subclass__", "__new__", "__prepare__", "__call__", "inherited", "included", "extended"}
+)
+_PROMPTS = frozenset({"prompt", "tabexpansion2", "psconsolehostreadline"})  # PowerShell calls them at each line
 MAX_TURNS = 24  # of a loop over a literal list
 
 
@@ -69,6 +73,8 @@ def _returned(reader: Interpreter, node: ir.Return) -> Value:
 def _function(reader: Interpreter, node: ir.Function) -> Value:
     if node.name:
         reader.bind(node.name, Value(function=node))
+        if reader.language == "powershell" and node.name.lower() in _PROMPTS:
+            reader.enter(node, [])
     return Value(function=node)
 
 
@@ -76,6 +82,9 @@ def _klass(reader: Interpreter, node: ir.Class) -> Value:
     reader.hoist([node])
     for part in node.body:
         value = reader.value(part)
+        for method in value.function.methods if isinstance(value.function, ir.Class) else ():
+            if method.name in _AT_SUBCLASS:
+                reader.enter(method, [])
         for target in part.targets if isinstance(part, ir.Assign) else ():
             if isinstance(target, ir.Name):
                 reader.hold(target.id, reader.scopes[-1].get(target.id, value))
@@ -103,6 +112,8 @@ def _bind_target(reader: Interpreter, target: ir.Node, value: Value) -> None:
             base = reader.value(target.obj)
             known = reader.library.call(f"{base.ref}[]=") if base.ref else None
             place = reader.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
+            if isinstance(value.function, ir.Function) and reader.source(target).startswith("$SIG{"):  # Perl
+                reader.enter(value.function, [])
             if known is not None:
                 make_call(Site(reader, Value(ref=f"{base.ref}[]="), [place, value], {}, target.span))
         case _:

@@ -46,7 +46,10 @@ class Statements(Expressions):
         names = [] if params is None else re.findall(r"[$\w]+", re.sub(r"=[^,]*", "", self.text(params)))
         given = [] if params is None else [c for c in params.named_children if c.type in _DEFAULTS]
         defaults = [self.node(self.part(c, "right", "value", "default_value")) for c in given]
-        return ir.Function(self.source.span(node), self.text(name) if name else "", tuple(names), (*defaults, *block))
+        word = self.text(name) if name else ""
+        if node.type == "method_definition" and self.text(node).startswith(("get ", "set ")):
+            word = f"__get_{word}"  # called by looking at it
+        return ir.Function(self.source.span(node), word, tuple(names), (*defaults, *block))
 
     def klass(self, node: Any) -> ir.Node:
         body = self.part(node, "body")
