@@ -203,6 +203,8 @@ class _Reader:
                 pairs = [(_key(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True)]
                 made = [("", self.expr(k)) for k in node.keys if k is not None and not isinstance(k, ast.Constant)]
                 return ir.Table(span, (*made, *pairs))
+            case ast.UnaryOp(operand=ast.Constant()) if (number := _number(node)) is not None:
+                return ir.Const(span, number)
             case ast.Slice() if (cut := _cut(node)) is not None:
                 return ir.Const(span, cut)
             case ast.Subscript():

@@ -60,6 +60,7 @@ def _echo(args: Sequence[str], _stdin: str | None) -> str | None:
 
 
 _PERCENT = "\ue000"  # stands for ``%%`` until the values are in
+_STOP = "\ue001"
 
 
 def _printf(args: Sequence[str], _stdin: str | None) -> str | None:
@@ -78,8 +79,14 @@ def _printf(args: Sequence[str], _stdin: str | None) -> str | None:
         batch, values = values[:count], values[count:]
         batch += [""] * (count - len(batch))
         queue = iter(batch)
-        out += spec.sub(lambda m: ansi_c(next(queue)) if m[1] == "b" else next(queue), form)  # noqa: B023 - used at once
-    return out.replace(_PERCENT, "%")
+        out += spec.sub(lambda m: _escaped(next(queue)) if m[1] == "b" else next(queue), form)  # noqa: B023 - used at once
+    return out.partition(_STOP)[0].replace(_PERCENT, "%")
+
+
+def _escaped(value: str) -> str:
+    """An argument of ``%b``: ``\\c`` in it ends all that printf prints."""
+    text, stop, _ = value.partition("\\c")
+    return ansi_c(text) + (_STOP if stop else "")
 
 
 def _cat(args: Sequence[str], stdin: str | None) -> str | None:
