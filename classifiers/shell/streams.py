@@ -84,7 +84,7 @@ def _printf(args: Sequence[str], _stdin: str | None) -> str | None:
 
 
 def _escaped(value: str) -> str:
-    """An argument of ``%b``: ``\\c`` in it ends all that printf prints."""
+    r"""An argument of ``%b``: ``\c`` in it ends all that printf prints."""
     text, stop, _ = value.partition("\\c")
     return ansi_c(text) + (_STOP if stop else "")
 
