@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from proxy.relay.core import Relay
     from proxy.relay.listener import Listener
     from proxy.relay.routes import Place, Route
-    from proxy.relay.upstream import Upstream
+    from proxy.relay.upstream_connection import UpstreamConnection
 
 CAPTURE_CAP_BYTES = 64 << 20  # per exchange; forwarding goes on
 _ASK = OPEN | HEAD | BODY
@@ -251,7 +251,7 @@ class Client(Connection):
 
     # what the upstream's half calls
 
-    def connected(self, up: Upstream) -> None:
+    def connected(self, up: UpstreamConnection) -> None:
         self.up, self.dialing = up, None
         for data in self.pending:
             self.push(up.write, data)

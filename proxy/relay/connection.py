@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from proxy.relay.peer import peer_of
 from proxy.relay.refusals import REFUSALS, answer
-from proxy.relay.upstream import RESET, WRITE_BUFFER_BYTES
+from proxy.relay.upstream_connection import RESET, WRITE_BUFFER_BYTES
 
 if TYPE_CHECKING:
     from proxy.relay.core import Relay
     from proxy.relay.listener import Listener
     from proxy.relay.routes import Route
-    from proxy.relay.upstream import Upstream
+    from proxy.relay.upstream_connection import UpstreamConnection
 LINGER_S = 2.0  # how long a client may still send after a last answer before it is cut
 LINGER_BYTES = 8 << 20
 AT_HEAD, LENGTH, CHUNKED, TUNNEL, DISCARD = range(5)  # what the bytes that come are
@@ -40,7 +40,7 @@ class Connection(asyncio.Protocol):
         self.mode, self.exchange, self.paused = AT_HEAD, 0, 0
         self.busy = self.dead = False
         self.asked = self.answered = self.keep = True
-        self.up: Upstream | None = None
+        self.up: UpstreamConnection | None = None
         self.dialing: asyncio.Task[None] | None = None
         self.route: Route | None = None
         self.held = bytearray()  # a head not yet whole, or requests that wait their turn

@@ -24,8 +24,8 @@ from proxy.relay.watch import Watch
 from proxy.spool.writer import Writer
 
 if TYPE_CHECKING:
-    from proxy.relay.forward_client import ForwardClient
     from proxy.relay.transparent import Outgoing
+    from proxy.relay.tunnels import TunnelClient
 
 DRAIN_S = 30.0
 HEAD_S = 30.0  # from a head's first byte to its last; an idle connection has no clock
@@ -154,7 +154,7 @@ class Relay:
         self.spool.say(client.exchange, {"event": "refused", "status": status, "reason": code, "meta": meta})
         self.tick.arm()
 
-    def unshaken(self, client: ForwardClient, host: str, reason: str) -> None:
+    def unshaken(self, client: TunnelClient, host: str, reason: str) -> None:
         """A client's TLS to ``host`` did not come about: nothing of it went on, and that is said."""
         self.exchange += 1
         said: dict[str, object] = {"event": "opaque", "host": host, "reason": reason, "bytes_in": 0, "bytes_out": 0}

@@ -21,6 +21,7 @@ from proxy.relay.hello import Hello
 from proxy.relay.listener import Listener
 from proxy.relay.refusals import RefusedError
 from proxy.relay.routes import Place, Route, Routes, route
+from proxy.relay.tunnels import TunnelClient
 
 if TYPE_CHECKING:
     from proxy.ca.leaf import Mint
@@ -78,7 +79,7 @@ class ForwardListener(Listener):
     """``settings``: intercept (hosts), ca_dir, upstream_ca, hello_s, shake_anyway_s."""
 
     mode = "forward"
-    client = ForwardClient
+    client: type[TunnelClient] = ForwardClient
 
     def __init__(
         self, sock: socket.socket, routes: Mapping[str, Mapping[str, Any]], settings: Mapping[str, Any]

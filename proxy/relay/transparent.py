@@ -18,9 +18,9 @@ from typing import Any
 from proxy.address import shown
 from proxy.ca.hosts import host_name
 from proxy.relay.forward import ForwardListener, remember
-from proxy.relay.forward_client import HELLO, PROXY, ForwardClient
 from proxy.relay.hello import NotHelloError, client_hello
 from proxy.relay.routes import Route
+from proxy.relay.tunnels import HELLO, PROXY, TunnelClient
 
 ORIGINAL_DST = 80  # the same number for both families
 LOOP_S = 5.0  # a connection of ours that was redirected to us arrives at once
@@ -57,7 +57,7 @@ class Outgoing:
         return made is not None and time.monotonic() - made < LOOP_S
 
 
-class TransparentClient(ForwardClient):
+class TransparentClient(TunnelClient):
     """A client that never said where it goes; ``address`` is what the kernel says."""
 
     __slots__ = ("address", "named")
