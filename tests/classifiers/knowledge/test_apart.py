@@ -1,4 +1,4 @@
-"""A row of several options is one option to a condition: naming a part of it is a mistake the check tells of."""
+"""A row of several options is one option to conditions and templates: naming a part is a mistake the check tells of."""
 
 import pytest
 
@@ -23,6 +23,22 @@ TOOL = 'family: f\nsource: s\ncommands:\n  "tool":\n    options: {{{options}}}\n
 def test_a_condition_names_a_row_of_options_whole_or_not_at_all(options, condition, wrong):
     programs = compile_file(TOOL.format(options=options, condition=condition), "a.yaml")
     assert [sentence for _, sentence in told_apart(programs)] == wrong
+
+
+@pytest.mark.parametrize(
+    ("options", "target", "wrong"),
+    [
+        ('"--topic|--server": {value: true}', "{topic}", ["tool: {topic} holds for --server too: one row holds them"]),
+        ('"--topic|--server": {value: true}', "{topic,server:-*}", []),
+        ('"--topic": {value: true}, "--server": {value: true}', "{topic}", []),
+        ('"-t|--topic": {value: true}', "{topic!lower}", []),
+        ('"--topic|--server": {value: true, name: topic}', "{topic}", []),
+        ('"--all|--raw": {}', "{raw}", []),
+    ],
+)
+def test_a_value_is_taken_from_a_row_of_options_whole_or_not_at_all(options, target, wrong):
+    text = TOOL.format(options=options, condition="").replace("filesystem:a ", f"filesystem:{target}")
+    assert [sentence for _, sentence in told_apart(compile_file(text, "a.yaml"))] == wrong
 
 
 def test_a_row_of_the_program_binds_its_subcommands_too():
