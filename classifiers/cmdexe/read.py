@@ -5,7 +5,7 @@ from __future__ import annotations
 import ntpath
 import posixpath
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from classifiers.cmdexe.split import Command, Redirect, commands, words
 from classifiers.context import Context
@@ -17,6 +17,7 @@ from classifiers.windows.powershell_line import Place
 from classifiers.windows.programs import program_name, run_program
 
 MAX_DEPTH = 6
+MAX_TURNS = 24  # of nested loops over words
 _IF = re.compile(
     r"^if\s+(?:/i\s+)?(?:not\s+)?(?:exist\s+(?:\"[^\"]*\"|\S+)|errorlevel\s+\S+|defined\s+\S+|cmdextversion\s+\S+"
     r"|(?:\"[^\"]*\"|\S+?)\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*(?:\"[^\"]*\"|\S+))\s*(.*)$",
@@ -38,6 +39,15 @@ _SHELLS = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """A loop over what follows in parentheses: how deep it stands, its variable, what that is turn by turn."""
+
+    depth: int
+    name: str
+    values: tuple[str | None, ...]
+
+
 class Batch:
     """State between commands. Effects go to ``out``."""
 
@@ -45,8 +55,17 @@ class Batch:
         self.context, self.depth, self.out = context, depth, out
         self.variables: dict[str, str] = {"comspec": "cmd.exe"}
         self.folders: list[str | None] = [None]  # where cmd stands; pushd puts one on top
+        self.loops: list[_Turns] = []  # loops whose body is the parenthesis being read
 
     def read(self, command: Command) -> None:
+        self.loops = [loop for loop in self.loops if command.depth > loop.depth]
+        turns = [command]
+        for loop in self.loops:
+            turns = [_turn(one, loop.name, value) for one in turns for value in loop.values][:MAX_TURNS]
+        for turn in turns:
+            self._read(turn)
+
+    def _read(self, command: Command) -> None:
         before = len(self.out.effects)
         text = self.expand(command.text)
         self._one(text, command)
@@ -102,7 +121,8 @@ class Batch:
         """A command inside a command, at the same place."""
         self.depth += 1
         for inner in commands(text):
-            self.read(replace(inner, start=command.start, end=command.end, condition=condition))
+            depth = command.depth + inner.depth
+            self.read(replace(inner, start=command.start, end=command.end, condition=condition, depth=depth))
         self.depth -= 1
 
     def _loop(self, loop: re.Match[str], command: Command) -> None:
@@ -115,7 +135,11 @@ class Batch:
         elif "/f" in flags and members[:1] not in {'"', "'"} - set(files):
             for path in words(members):
                 self._redirect(Redirect("<", path), command)
-        for value in _members(members, flags, options):
+        values = _members(members, flags, options)
+        if not body.strip():  # it stands in parentheses, and comes next
+            self.loops.append(_Turns(command.depth, name, tuple(values)))
+            return
+        for value in values:
             self._nested(body if value is None else _put_in(body, name, value), command, Condition.LOOP)
 
     def _chdir(self, text: str) -> None:
@@ -187,6 +211,14 @@ def _members(members: str, flags: str, root: str) -> list[str | None]:
         return found
     folder = root.strip('"')
     return [None if "%" in folder else f"{folder}{chr(92) if folder else ''}**\\{word}" for word in found]
+
+
+def _turn(command: Command, name: str, value: str | None) -> Command:
+    condition = Condition.LOOP if command.condition is Condition.ALWAYS else command.condition
+    if value is None:
+        return replace(command, condition=condition)
+    redirects = tuple(replace(r, path=_put_in(r.path, name, value)) for r in command.redirects)
+    return replace(command, text=_put_in(command.text, name, value), redirects=redirects, condition=condition)
 
 
 def _put_in(body: str, name: str, value: str) -> str:

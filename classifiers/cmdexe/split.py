@@ -28,6 +28,7 @@ class Command:
     condition: Condition = Condition.ALWAYS
     redirects: tuple[Redirect, ...] = ()
     piped: bool = False  # its input is the command before
+    depth: int = 0  # parentheses it stands in
 
 
 _CONDITIONS = {"&&": Condition.ON_SUCCESS, "||": Condition.ON_FAILURE}
@@ -38,17 +39,17 @@ _LABEL = re.compile(r"^\s*(:|rem\b|@?rem\b)", re.IGNORECASE)
 
 def commands(text: str) -> Iterator[Command]:
     before = "\n"
-    for start, end, joined in _pieces(text):
+    for start, end, joined, depth in _pieces(text):
         raw = joined.strip().lstrip("@").strip()
         if raw and not _LABEL.match(raw):
             plain, redirects = _redirects(raw)
             condition = _CONDITIONS.get(before, Condition.ALWAYS)
-            yield Command(plain, start, end, condition, redirects, before == "|")
+            yield Command(plain, start, end, condition, redirects, before == "|", depth)
         before = _mark_at(text, end)
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, text with carets resolved) of each piece between separators."""
+def _pieces(text: str) -> Iterator[tuple[int, int, str, int]]:
+    """(start, end, text with carets resolved, parentheses around) of each piece between separators."""
     start, i, quoted, depth = 0, 0, False, 0
     out: list[str] = []
     while i < len(text):
@@ -68,7 +69,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         closes = char == ")" and not quoted and depth > 0 and not _in_set(out)
         if opens or closes or char == "\n" or (char in "&|" and not quoted and not _is_handle(text, i)):
-            yield start, i, "".join(out)
+            yield start, i, "".join(out), depth
             quoted, out = False, []
             depth += opens - closes
             i += 2 if text[i : i + 2] in _CONDITIONS else 1
@@ -76,7 +77,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
             continue
         out.append(char)
         i += 1
-    yield start, len(text), "".join(out)
+    yield start, len(text), "".join(out), depth
 
 
 def _is_handle(text: str, i: int) -> bool:

@@ -79,6 +79,9 @@ def command_words(site: Site) -> list[str | None]:
     return [_text(site.reader.value(word)) for word in site.words]
 
 
+_STREAMS = frozenset({"[io.streamwriter]", "[io.streamreader]"})
+
+
 def new_object(site: Site, known: Known) -> Value | None:
     """The type decides what its methods do; some types act when they are made."""
     kind, com = role_of(site, known, "type"), role_of(site, known, "com")
@@ -93,8 +96,9 @@ def new_object(site: Site, known: Known) -> Value | None:
     name = f"[{text.lower().removeprefix('system.')}]"
     if not site.reader.library.knows_module(name) and site.reader.library.call(name) is None:
         return Value(ref="?", raw=site.raw, taint=site.taint)
-    if site.reader.library.call(name) is not None:
-        given = args.data if args is not None and args.known and isinstance(args.data, list) else [args] if args else []
+    given = args.data if args is not None and args.known and isinstance(args.data, list) else [args] if args else []
+    over = name in _STREAMS and (not given or given[0].text is None)  # over a stream, that is no file
+    if site.reader.library.call(name) is not None and not over:
         site.reader.call_library(name, [v for v in given if isinstance(v, Value)], site.span)
     return Value(ref=name, raw=site.raw, taint=site.taint)
 

@@ -55,6 +55,12 @@ def _array(front: Front, node: Any) -> ir.Node:
     return items[0] if len(items) == 1 else ir.Sequence(front.source.span(node), tuple(items))
 
 
+def _argument_list(front: Front, node: Any) -> ir.Node:
+    """``New-Object Type(a, b)``: the list, or the one value."""
+    items = [front.node(a) for a in descendants(node, "argument_expression", deep=False)]
+    return items[0] if len(items) == 1 else ir.Sequence(front.source.span(node), tuple(items))
+
+
 def _hash_table(front: Front, node: Any) -> ir.Node:
     pairs = []
     for entry in descendants(node, "hash_entry"):
@@ -102,6 +108,7 @@ READERS: dict[str, Callable[[Front, Any], ir.Node]] = {
     "comparison_expression": _binary,
     "comparison_argument_expression": _binary,
     "array_literal_expression": _array,
+    "argument_list": _argument_list,
     "hash_literal_expression": _hash_table,
     "cast_expression": _cast,
     "script_block_expression": _script_block,
