@@ -16,8 +16,9 @@ from classifiers.code.invocations import invoke
 from classifiers.code.library import Library
 from classifiers.code.values import UNKNOWN, Value, constant
 from classifiers.context import Context
-from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.effects import Domain, OpaqueReason, Tag, Verb
 from classifiers.gather import Gather
+from classifiers.shell import hooks
 
 # The list of words a program is given.
 _ARGV = {"python": "sys.argv", "javascript": "process.argv"}
@@ -127,7 +128,9 @@ class Interpreter:
 
     def bind(self, name: str, value: Value) -> None:
         if name.startswith("$env:"):
-            self.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"env:{name[5:].upper()}")
+            label = name[5:].upper()
+            tags = tuple(map(Tag, hooks.tags(label, value.text)))
+            self.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"env:{label}", tags=tags)
         self.scopes[-1][name] = value
 
     def hold(self, name: str, value: Value) -> None:

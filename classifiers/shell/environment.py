@@ -25,6 +25,7 @@ from classifiers.shell.subscripts import expanded, subscripts
 
 Values = dict[str, Value | None]
 _ARCHIVE = re.compile(r"--file\b|-[a-zA-Z]*f|[a-zA-Z]*f[a-zA-Z]*\Z")  # tar was told which archive
+MAX_VALUE = 100_000  # characters of a variable that is kept: doubled a few times it would fill the memory
 _FUNCTIONS = frozenset({"-f", "-F"})
 _PLACED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)  # [subscript]=value within (…)
 _OPTIONS_OF = {
@@ -47,7 +48,8 @@ def assigned_value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope)
         if any(placed):
             return dict(sorted((m[1].strip("'\""), m[2]) if m else (g, g) for m, g in zip(placed, given, strict=True)))
         return list(given)
-    return expander.text(assign.value)
+    text = expander.text(assign.value)
+    return text if len(text) <= MAX_VALUE else None
 
 
 def assign_variable(state: State, assign: ir.Assign, value: Value | None) -> None:
@@ -60,7 +62,7 @@ def assign_variable(state: State, assign: ir.Assign, value: Value | None) -> Non
     elif not assign.append:
         state.vars[assign.name] = value
     elif isinstance(old, str) and isinstance(value, str):
-        state.vars[assign.name] = old + value
+        state.vars[assign.name] = old + value if len(old) + len(value) <= MAX_VALUE else None
     else:
         state.vars[assign.name] = [*old, *value] if isinstance(old, list) and isinstance(value, list) else None
     state.globby.discard(assign.name)

@@ -30,6 +30,7 @@ _LOADS = {
     "GCONV_PATH": re.compile(r"."),
     "GIT_EXEC_PATH": re.compile(r"."),
     "ZDOTDIR": re.compile(r"."),
+    **dict.fromkeys(("COR_PROFILER_PATH", "CORECLR_PROFILER_PATH", "DOTNET_STARTUP_HOOKS"), re.compile(r".")),
     # search paths for code: only where anyone could have put it
     **dict.fromkeys(
         ("PYTHONPATH", "PYTHONHOME", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GIT_TEMPLATE_DIR", "GIT_DIR"),
@@ -40,6 +41,7 @@ _ANYONES = re.compile(r"(?:\.{0,2}|/(?:tmp|var/tmp|dev/shm)(?:/(?!\S*/?(?:bin|Sc
 TAGS = {
     **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"), ("defense_evasion",)),
     "PROMPT_COMMAND": ("persistence",),
+    **dict.fromkeys(("COR_PROFILER_PATH", "CORECLR_PROFILER_PATH", "DOTNET_STARTUP_HOOKS"), ("defense_evasion",)),
 }
 _PROGRAMS = re.compile(r"\|?\s*/(?:tmp|var/tmp|dev/shm)/\S+")
 # Agents start without their guards: their plug-ins and hooks, and who is asked.

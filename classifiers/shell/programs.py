@@ -21,6 +21,7 @@ from classifiers.shell.flows import (
     UNPACKERS,
     answering_shell,
     command_flows,
+    is_remote,
     is_source,
     program_name,
     remember,
@@ -69,6 +70,10 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
         unpacked_over(ev, done.indexes)
     _into_sockets(ev, reading, own, program, state)
     command_flows(ev, own, done.indexes, done.inputs, words)
+    if program in UNPACKERS:
+        state.fetched += [s for stream in done.inputs for s in stream.sources if is_remote(ev.out.effects[s])]
+    elif program == "git":
+        state.fetched += [i for i in own if _clones(ev, i)]
     _run_as_fed(ev, done)
     _into_substitutions(ev, words, done, own)
     _packed(program, reading, state)
@@ -145,6 +150,11 @@ def _packed(program: str, reading: Reading, state: State) -> None:
         known = state.files.get(state.key(word.text))
         if known is not None:
             state.files[state.key(word.text + (suffix or ""))] = Stream(None, known.sources)
+
+
+def _clones(ev: Evaluator, index: int) -> bool:
+    effect = ev.out.effects[index]
+    return effect.domain is Domain.VCS and effect.action is Verb.RECEIVE and effect.target is not None
 
 
 def _run_as_fed(ev: Evaluator, done: _Done) -> None:

@@ -47,6 +47,7 @@ class State:
     locals: list[set[str]] = field(default_factory=list)  # names `local` made, per function call
     calls: tuple[str, ...] = ()
     added: dict[str, str] = field(default_factory=dict)  # what this call appended to files it has not written
+    fetched: list[int] = field(default_factory=list)  # effects that brought trees of files from elsewhere
     exited: bool = False
     shared: bool = False
 
@@ -56,7 +57,7 @@ class State:
             self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases),
             dict(self.hashed), self.files,
             dict(self.sockets), dict(self.inputs), dict(self.origins), list(self.locals), self.calls,
-            added=self.added,
+            added=self.added, fetched=self.fetched,
         )  # fmt: skip
 
     def chdir(self, cwd: str | None) -> None:

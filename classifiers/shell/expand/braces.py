@@ -8,6 +8,7 @@ import re
 from classifiers.shell import ir
 
 MAX_BRACES = 64
+MAX_GROUPS = 400
 _MAX_NESTING = 8
 _Item = ir.Part | str  # one character of text that is not quoted, or a part
 
@@ -20,6 +21,8 @@ def braces(parts: tuple[ir.Part, ...]) -> list[tuple[ir.Part, ...]]:
             items += list(part.text)
         else:
             items.append(part)
+    if items.count("{") > MAX_GROUPS:  # that many side by side make more words than anyone reads
+        return [parts] * (MAX_BRACES + 1)
     variants = _expand_items(items, 0)
     return [_joined(v) for v in itertools.islice(variants, MAX_BRACES + 1)]
 

@@ -59,6 +59,10 @@ def run_file(ev: Evaluator, word: Word, state: State, scope: Scope, *, language:
             scope.span(word.span),
             f"the script {ev.unknowns.reveal(word.text)} is not in the call",
         )
+    if known is None and not word.text.startswith(("/", "~")):  # within what was cloned or unpacked
+        for source in state.fetched:
+            ev.out.flow(FlowKind.REMOTE_CODE, source, index)
+            ev.out.tag(index, Tag.REMOTE_CODE)
     if known is not None and known.sources:
         received = [s for s in known.sources if ev.out.effects[s].action is Verb.RECEIVE]
         for source in received or known.sources[-1:]:
