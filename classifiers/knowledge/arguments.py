@@ -77,7 +77,7 @@ def parse(node: Node, words: Sequence[Word]) -> Parsed:
             _old_cluster(parsed, word, queue)
         else:
             parsed.operands.append(word)
-            if parsed.node.posix:
+            if parsed.node.posix and (parsed.node.posix != "second" or len(parsed.operands) > 1):
                 parsed.operands += queue.rest()
     return parsed
 

@@ -98,7 +98,7 @@ class _Compiler(EffectLines):
             if key in node:
                 out[key] = str(node[key])
         if node.get("posix"):
-            out["posix"] = True
+            out["posix"] = "second" if node["posix"] == "second" else True
         if "help" in node:
             out["help"] = str(node["help"]).split()
 

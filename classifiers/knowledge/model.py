@@ -97,7 +97,7 @@ class Node:
     no_operands: tuple[Template, ...] | None = None
     subcommands: Json | None = None  # word or glob → compiled node, or the word that has it
     style: str = "gnu"
-    posix: bool = False
+    posix: bool | str = False  # options end at the first operand; "second": at the second
     strict: str = (
         ""  # options | words: what is not listed (an option; also a first word that could be an order) is unread
     )
