@@ -33,6 +33,7 @@ def build(compiled: Json, file: str, parent: Node | None = None) -> Node:
         style=style,
         posix=compiled.get("posix", False),
         strict=compiled.get("strict", "options" if parent and parent.strict else ""),
+        many=compiled.get("many", parent.many if parent else False),
         unknown_options=compiled.get("unknown_options", parent.unknown_options if parent else "flag"),
         unknown_subcommand=compiled.get("unknown_subcommand", "opaque"),
         long_options=compiled.get("long_options", parent.long_options if parent else "shortened"),

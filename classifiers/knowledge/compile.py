@@ -25,6 +25,9 @@ def compile_file(text: str, name: str) -> dict[str, Json]:
     return out
 
 
+MANY = 6  # from so many programs described together on, what one letter means to each of them is not sure
+
+
 class _Compiler(EffectLines):
     """Commands, their options and operands."""
 
@@ -39,6 +42,8 @@ class _Compiler(EffectLines):
             path = ("commands", spelled)
             names = [n.strip() for n in spelled.split("|")]
             compiled = {**parsing, **self.node(node, path, names[0])}
+            if compiled.get("strict") and len(names) >= MANY:
+                compiled["many"] = True
             for name in names:
                 if name in out:
                     self.wrong(f"'{name}' is described twice in this file", *path, key=True)

@@ -101,6 +101,7 @@ class Node:
     strict: str = (
         ""  # options | words: what is not listed (an option; also a first word that could be an order) is unread
     )
+    many: bool = False  # told together with many other programs: what one letter takes differs between them
     unknown_options: str = "flag"
     unknown_subcommand: str = "opaque"  # opaque | operand
     long_options: str = "shortened"  # whole: no shorter name stands for one

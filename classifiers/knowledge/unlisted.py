@@ -64,6 +64,8 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
             and ((strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told) or _shortens(hit, parsed))
         ) or (Verb.EXECUTE not in told and _names_program(hit)):
             yield hit.word
+        elif parsed.node.many and _one_letter(hit):
+            yield hit.word
     if strict == "words" and parsed.operands and not _a_value(parsed):
         first = parsed.operands[0]
         slot = next((s for s, words in assigned if any(w is first for w in words)), None)
@@ -104,6 +106,15 @@ def _doubtful(hit: Hit, parsed: Parsed) -> bool:
     if hit.value is not None or hit.spelling in _PRINTS or _ATTACHED.fullmatch(hit.word.text):
         return False
     return any(hit.following is w for w in parsed.operands)
+
+
+def _one_letter(hit: Hit) -> bool:
+    """Whether one letter, listed with a value for many programs at once, may not take the word after it."""
+    if hit.option is None or hit.option.meaning != Meaning() or hit.spelling in _PRINTS:
+        return False  # what has a meaning of its own was described for these programs
+    if len(hit.word.text) != 2:  # noqa: PLR2004 - a dash and a letter
+        return False
+    return hit.option.values > 0 and hit.value is hit.following
 
 
 def _a_value(parsed: Parsed) -> bool:

@@ -20,6 +20,8 @@ INPUT = "{}"  # what the input replaces, unless -I says another
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
     """One inner command per input (up to ``MAX_INPUTS``); without inputs, one fed by standard input."""
+    if reading.parsed.given("--dry-run"):
+        return  # the commands are printed
     operands = reading.parsed.operands
     cut = next((i for i, w in enumerate(operands) if w.text in _SEPARATORS), len(operands))
     command, given = operands[:cut], _given(reading, operands[cut:])

@@ -177,3 +177,23 @@ def test_help_behind_an_operand_is_one_more_operand_where_a_file_says_so():
     assert read(body, "s a --help") == []
     assert read(body, "s a --help", "late_help: operand\n" + HEAD) == ["delete filesystem:a"]
     assert read(body, "s --help a", "late_help: operand\n" + HEAD) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "line", "unread"),
+    [
+        ("a|b|c|d|e|f", "a -s x y", True),
+        ("a|b|c|d|e|f", "a -sx y", False),  # attached, it is a value in whichever program takes one
+        ("a|b|c|d|e|f", "a --size x y", False),
+        ("a|b|c|d|e|f", "a -o x y", False),  # what it does was described
+        ("a|b", "a -s x y", False),
+    ],
+)
+def test_one_letter_listed_for_many_programs_is_not_vouched_for(names, line, unread):
+    body = f"""  "{names}":
+    strict: options
+    takes_value: "-s|--size"
+    options: {{"-o": {{value: true, effects: ["create filesystem:{{}}"]}}}}
+    operands: ["read filesystem:{{}}"]
+"""
+    assert any(item.startswith("hidden") for item in read(body, line)) is unread
