@@ -60,11 +60,15 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
     strict = parsed.node.strict
     for hit in parsed.hits:
         if (
-            hit.option is None
-            and ((strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told) or _shortens(hit, parsed))
-        ) or (Verb.EXECUTE not in told and _names_program(hit)):
-            yield hit.word
-        elif parsed.node.many and _one_letter(hit):
+            (
+                hit.option is None
+                and (
+                    (strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told) or _shortens(hit, parsed)
+                )
+            )
+            or (Verb.EXECUTE not in told and _names_program(hit))
+            or (parsed.node.many and _one_letter(hit))
+        ):
             yield hit.word
     if strict == "words" and parsed.operands and not _a_value(parsed):
         first = parsed.operands[0]
@@ -112,9 +116,8 @@ def _one_letter(hit: Hit) -> bool:
     """Whether one letter, listed with a value for many programs at once, may not take the word after it."""
     if hit.option is None or hit.option.meaning != Meaning() or hit.spelling in _PRINTS:
         return False  # what has a meaning of its own was described for these programs
-    if len(hit.word.text) != 2:  # noqa: PLR2004 - a dash and a letter
-        return False
-    return hit.option.values > 0 and hit.value is hit.following
+    alone = len(hit.word.text) == len("-x")
+    return alone and hit.option.values > 0 and hit.value is hit.following
 
 
 def _a_value(parsed: Parsed) -> bool:
