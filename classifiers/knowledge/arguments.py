@@ -7,6 +7,7 @@ word (POSIX.1-2017 §12; GNU getopt_long).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -14,6 +15,9 @@ from fnmatch import fnmatchcase
 from classifiers.knowledge.build import build
 from classifiers.knowledge.model import Node, Option
 from classifiers.knowledge.words import Word
+
+_SUFFIX = -2  # of ``Option.values``
+_ENDING = re.compile(r"\.[\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,9 @@ class _Queue:
 
     def peek(self) -> Word | None:
         return self.words[self.at] if self.at < len(self.words) else None
+
+    def left(self) -> int:
+        return len(self.words) - self.at
 
     def rest(self) -> Iterator[Word]:
         while (word := self.next()) is not None:
@@ -190,9 +197,20 @@ def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, 
         for _ in range(option.values - 1):
             last = queue.next()
             value = last or value
+    elif value is None and option.values == _SUFFIX and following is not None and not name.startswith("--"):
+        value = _suffix(following, queue)
     parsed.hits.append(Hit(option, name, value, word, following))
     if option is not None and option.last:
         parsed.operands += queue.rest()
+
+
+def _suffix(following: Word, queue: _Queue) -> Word | None:
+    """BSD's ``sed -i .old …``: the word after is the suffix of the backup, and when it is empty there is none."""
+    if not following.text:
+        queue.next()
+    elif _ENDING.fullmatch(following.text) and queue.left() > 1:  # no sed script begins with a full stop
+        return queue.next()
+    return None
 
 
 def _descend(parsed: Parsed, word: Word, queue: _Queue) -> None:

@@ -130,8 +130,8 @@ class _Compiler(EffectLines):
             compiled = self.meaning(option, here, grammar.OPTION_KEYS)
             compiled["spell"] = [s.strip() for s in spelled.split("|")]
             taken = option.get("value", 1 if "fills" in option else 0)
-            if taken == "optional":
-                compiled["values"] = -1
+            if isinstance(taken, str) and taken in grammar.ATTACHED:
+                compiled["values"] = grammar.ATTACHED[taken]
             elif taken:
                 compiled["values"] = taken if isinstance(taken, int) and not isinstance(taken, bool) else 1
             if option.get("last") is True:

@@ -34,6 +34,8 @@ PARSING: dict[str, frozenset[str]] = {
     "long_options": frozenset({"whole", "shortened"}),
     "late_help": frozenset({"help", "operand"}),
 }
+# Values that may be attached only, and how the compiled form counts them (``Option.values``).
+ATTACHED = {"optional": -1, "suffix": -2}
 FILE_KEYS = frozenset({"family", "source", "commands", "note", *PARSING})
 MEANING_KEYS = frozenset({"effects", "instead", "delegate", "by_value", "operands", "unread", *SETS})
 OPTION_KEYS = MEANING_KEYS | {"value", "fills", "name", "note", "last"}

@@ -69,7 +69,7 @@ class Meaning:
 class Option:
     spellings: tuple[str, ...]
     name: str
-    values: int = 0  # words it takes; -1: only when attached (``--o=x``, ``-ox``)
+    values: int = 0  # words it takes; -1: only when attached (``--o=x``, ``-ox``); -2: so too, or a suffix apart
     fills: str = ""
     meaning: Meaning = Meaning()
     last: bool = False  # words after it are operands, dashes or not (``python -c``, ``java -jar``)

@@ -34,8 +34,6 @@ from classifiers.shell.state import Scope, State, Stream
 from classifiers.shell.strangers import run_unknown
 
 _PLACES = frozenset({Domain.CONTAINERS, Domain.NETWORK, Domain.CLOUD})
-_IN_PLACE = frozenset({"-i", "-Ei", "-ni", "-Eni", "-nEi"})
-_SUFFIX = re.compile(r"\.[\w-]+")
 _HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
@@ -56,7 +54,6 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     node = lookup(program) if program else None
     if program is None or node is None:
         return run_unknown(ev, words, state, scope)
-    words = _without_suffix(program, words)
     before = len(ev.out.effects)
     reading = interpret(node, name, words[1:], piped=scope.stdin is not None)
     ev.out.note(f"{program}: {reading.node.file}:{reading.node.line}")
@@ -84,18 +81,6 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     if program in TALKERS:
         answering_shell(ev, own, done.inputs)
     return _output(ev, program, words, done, own, state, scope), None
-
-
-def _without_suffix(program: str, words: Sequence[Word]) -> Sequence[Word]:
-    """BSD's ``sed -i '' …``: the word after is the suffix, none when it is empty, not the script."""
-    if program not in {"sed", "gsed"}:
-        return words
-    out = [w for i, w in enumerate(words) if w.text or i == 0 or words[i - 1].text not in _IN_PLACE]
-    for i, word in enumerate(out[1:-2], 1):
-        if word.text in _IN_PLACE and _SUFFIX.fullmatch(out[i + 1].text):  # no sed script begins with a full stop
-            out[i : i + 2] = [word.with_text(word.text + out[i + 1].text)]
-            break
-    return out
 
 
 def _perform(ev: Evaluator, reading: Reading, done: _Done, state: State, scope: Scope, plan: Plan | None) -> None:

@@ -172,6 +172,21 @@ def test_a_shortened_name_takes_no_value_where_whole_names_are_the_rule():
     assert read(body.replace("{options", "{long_options: whole, options"), "s --form a b") == unread
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("s -i a b", ["read filesystem:a", "read filesystem:b"]),
+        ("s -ni .old a", ["read filesystem:a"]),
+        ("s -i.old .b a", ["read filesystem:.b", "read filesystem:a"]),
+        ("s --in-place .old a", ["read filesystem:.old", "read filesystem:a"]),
+        ("s -i .old", ["read filesystem:.old"]),
+    ],
+)
+def test_a_suffix_may_stand_apart_behind_a_short_option(line, expected):
+    body = '  "s": {options: {"-n": {}, "-i|--in-place": {value: suffix}}, operands: ["read filesystem:{}"]}\n'
+    assert read(body, line) == expected
+
+
 def test_help_behind_an_operand_is_one_more_operand_where_a_file_says_so():
     body = '  "s": {operands: ["delete filesystem:{}"]}\n'
     assert read(body, "s a --help") == []
