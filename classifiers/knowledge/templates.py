@@ -137,6 +137,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "after_at": lambda t: t.partition("@")[2],
     "before_slash": lambda t: t.partition("/")[0],
     "after_slash": lambda t: t.partition("/")[2],
+    "noslash": lambda t: t.lstrip("/"),
     "lower": str.lower,
     "upper": str.upper,
     "unscheme": lambda t: t.partition("://")[2] or t,
