@@ -17,6 +17,11 @@ from classifiers.knowledge.model import Delegate, Json
 from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
+_GRANTS = re.compile(
+    r"(?:put|set|attach)-[a-z-]*(?:policy|permission|permissions-policy)|modify-[a-z-]*-permission|create-resource-share"
+    r"|(?:associate|replace)-iam-instance-profile[a-z-]*"
+)
+_NO_GRANT = re.compile(r"lifecycle|scaling|retention|rotation|password|replication|delivery|dlp|backup-policy")
 Given = Mapping[str, list[Word]]
 
 # Services whose description names the resource itself.
@@ -59,12 +64,22 @@ def read_aws(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     given = _options(words[:-1] if out else words)
     _name(reading, subs, given)
     _sql(reading, subs, given)
+    _rights(reading, subs[1])
     if subs[:2] == ["ssm", "send-command"]:
         _run_command(reading, given)
     if out is not None:
         fields: Json = {"destructive": None, "reversibility": "reversible"}
         reading.items.append(Told(Verb.CREATE, Domain.FILESYSTEM, out.text, fields, out.span, out))
     _ = name
+
+
+def _rights(reading: Reading, operation: str) -> None:
+    """Operations that say who may use a resource (IAM user guide, "Resource-based policies") grant."""
+    if _GRANTS.fullmatch(operation) is None or _NO_GRANT.search(operation):
+        return
+    for at, item in enumerate(reading.items):
+        if isinstance(item, Told) and item.domain is Domain.CLOUD and item.action in {Verb.CREATE, Verb.MODIFY}:
+            reading.items[at] = replace(item, action=Verb.GRANT)
 
 
 def _out_file(reading: Reading, operation: str, words: Sequence[Word]) -> Word | None:
