@@ -8,6 +8,7 @@ import codecs
 import ntpath
 import posixpath
 import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
@@ -131,6 +132,12 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
             return constant(comma.join(i.text for i in own.data), taints(own, *args))
     if kind == "chr" and args and all(a.known and isinstance(a.data, int) and 0 <= a.data < 0x110000 for a in args):
         return constant("".join(chr(a.data) for a in args), taints(*args), decoded=True)
+    if kind == "words" and args and args[0].text is not None:  # shlex's
+        try:
+            spelled = shlex.split(args[0].text[:MAX_TEXT])
+        except ValueError:
+            return unknown(raw, *args)
+        return Value(known=True, data=[constant(w) for w in spelled], raw=raw, taint=taints(*args))
     if kind == "split" and own.text is not None:
         glue = args[0].text if args else None
         pieces = own.text.split(glue) if glue else own.text.split()

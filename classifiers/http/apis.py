@@ -65,6 +65,8 @@ def _body_matches(rule: _Rule, body: Any, query: str) -> bool:
     if rule.body is None:
         return True
     text = body if isinstance(body, str) else repr(body) if isinstance(body, Mapping | list) else ""
+    if isinstance(body, Mapping) and isinstance(body.get("Action"), str):
+        text = f"Action={body['Action']}&{text}"
     return rule.body.search((query + "\n" + text)[:20_000]) is not None
 
 

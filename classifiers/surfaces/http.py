@@ -37,7 +37,8 @@ class HttpSurface:
             verb = method if isinstance(method, str) and method else _implied(body)
             verb = next((headers[name] for name in _OVERRIDES if headers.get(name)), verb)
             if "x-amz-target" in headers:
-                body = f"Action={headers['x-amz-target'].rpartition('.')[2]}&{body}"
+                order = headers["x-amz-target"].rpartition(".")[2]  # the query protocol's word for it
+                body = {"Action": order, **body} if isinstance(body, Mapping) else f"Action={order}&{body}"
             action = classify_http(verb, _joined(values.get("base"), url), body, context, call_parts.path_of("url"))
             return _saved(action, call_parts, context)
         if isinstance(text, str):

@@ -45,7 +45,11 @@ _SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
         "argument sql",
         {
             "surface": "sql",
-            "roles": {"sql": "sql|sql_query|statement|query", "dialect": "dialect|engine", "database": "db"},
+            "roles": {
+                "sql": "sql|sql_query|sql_script|statement|query|script",
+                "dialect": "dialect|engine",
+                "database": "db",
+            },
         },
     ),
     "patch": (
@@ -156,7 +160,9 @@ def _is_code(arguments: Any, tool: str) -> bool:
 
 
 def _is_sql(arguments: Any, tool: str) -> bool:
-    named, other = _text(arguments, "sql|sql_query"), _text(arguments, "statement|query")
+    named, other = _text(arguments, "sql|sql_query|sql_script"), _text(arguments, "statement|query")
+    if named is None and other is None and "sql" in _words(tool):
+        other = _text(arguments, "script")
     if other is not None and "sql" in _words(tool):  # the tool's own name says what its query is
         return starts_like_sql(other)
     return (named is not None and starts_like_sql(named)) or (other is not None and looks_like_sql(other))
@@ -192,7 +198,7 @@ def _has(arguments: Any, names: tuple[str, ...]) -> bool:
 _TESTS: dict[str, Callable[[Any, str], bool]] = {
     "code": _is_code,
     "command": lambda arguments, _tool: _is_command(arguments, _COMMAND),
-    "script": lambda arguments, _tool: _is_command(arguments, "script"),
+    "script": lambda arguments, tool: not _is_sql(arguments, tool) and _is_command(arguments, "script"),
     "sql": _is_sql,
     "patch": _is_patch,
     "download": _is_download,
