@@ -18,6 +18,7 @@ _READ = re.compile(
     r"-{1,2}(?:[\w-]+-)?(?:config|conf|configuration|configfile|conffile|rcfile|file|settings|schema|template|theme"
     r"|stylesheet|wordlist|bootstrap|values|inventory|dictionary)"
 )
+_CONFIG = re.compile(r"--(?:config|configuration|config-?file|rcfile)")
 _LIKELY = re.compile(  # a file or a text: only a name with a file's ending is a file
     r"-{1,2}(?:[\w-]+-)?(?:data|policy-document|script|body|payload|policy|definition|manifest|rules|params|parameters|env"
     r"|environment|metadata|content|archive|bundle|zip|vars|variables|patch|definitions|input|seed|fixtures|properties)"
@@ -38,12 +39,20 @@ def named_files(parsed: Parsed) -> Iterator[Word]:
     for hit in parsed.hits:
         if hit.value is not None and _bare(hit):
             name = hit.value.text.removeprefix("@")  # ``@file``: the text is in the file
-            if _names_file(hit.spelling, name):
+            if all(_names_file(spelling, name) for spelling in _long_names(hit)):
                 yield hit.value.with_text(name)
 
 
 def _bare(hit: Hit) -> bool:
     return hit.option is None or hit.option.meaning == Meaning()
+
+
+def _long_names(hit: Hit) -> tuple[str, ...]:
+    """What the option is called in full: ``-c`` is ``--config`` where a row says so and nothing else."""
+    if hit.option is None or hit.spelling.startswith("--"):
+        return (hit.spelling,)
+    full = tuple(s for s in hit.option.spellings if s.startswith("--"))
+    return full if full and all(map(_CONFIG.fullmatch, full)) else (hit.spelling,)
 
 
 def _names_file(spelling: str, value: str) -> bool:

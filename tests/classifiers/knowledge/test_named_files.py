@@ -12,6 +12,7 @@ from classifiers.shell import classify_shell
         ("pydocstyle --config=rules/doc.ini shop.py", "rules/doc.ini"),
         ("pylint --rcfile pylint.toml shop.py", "pylint.toml"),
         ("pio ci --project-conf boards/shop.ini", "boards/shop.ini"),
+        ("phpstan analyse -c rules/shop.neon src", "rules/shop.neon"),
         ("az apim api create --name shop --api-definition api.yaml", "api.yaml"),
         ("git add --pathspec-from-file changed.txt", "changed.txt"),
     ],
