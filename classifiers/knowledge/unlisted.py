@@ -3,7 +3,8 @@
 A description is silent about a long option whose own name says that it writes, sends, deletes or runs something,
 unless the command is known to do so anyway. A ``strict`` description (many programs told of together) vouches for
 less: any option whose name hints at a change, any unlisted short option, an unlisted option directly before an
-operand (which may be its value), and a bare first word that could be an order, are unread.
+operand (which may be its value), and a bare first word that could be an order, are unread; so is, where six or more
+programs share a row, one letter with a value and no meaning.
 """
 
 from __future__ import annotations
