@@ -33,7 +33,8 @@ _LOADS = {
     **dict.fromkeys(("COR_PROFILER_PATH", "CORECLR_PROFILER_PATH", "DOTNET_STARTUP_HOOKS"), re.compile(r".")),
     # search paths for code: only where anyone could have put it
     **dict.fromkeys(
-        ("PYTHONPATH", "PYTHONHOME", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GIT_TEMPLATE_DIR", "GIT_DIR"),
+        ("PYTHONPATH", "PYTHONHOME", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GIT_TEMPLATE_DIR", "GIT_DIR")
+        + ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"),
         re.compile(r"(?:^|:)/(?:tmp|var/tmp|dev/shm)(?:/(?![\w./-]*/(?:site-packages|src|lib)\b)|:|$)"),
     ),
 }

@@ -58,13 +58,14 @@ def read_aws(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         reading.answered = True
         return
     _files(reading, words)
+    if len(subs) > 1:
+        _rights(reading, subs[1])
     if len(subs) < 2 or subs[0] in _OWN_NAMES:
         return
     out = _out_file(reading, f"{subs[0]} {subs[1]}", words)
     given = _options(words[:-1] if out else words)
     _name(reading, subs, given)
     _sql(reading, subs, given)
-    _rights(reading, subs[1])
     if subs[:2] == ["ssm", "send-command"]:
         _run_command(reading, given)
     if out is not None:
