@@ -16,6 +16,9 @@ RSYNC_RSH CVS_RSH TAR_RSH SUDO_ASKPASS SUDO_EDITOR PSQL_PAGER PSQL_EDITOR"""
 COMMANDS = frozenset(_COMMANDS.split())
 # Shells and interpreters run the file the value names.
 _FILES = {"BASH_ENV": "shell", "ENV": "shell", "PYTHONSTARTUP": "python"}
+# Search paths for code and settings, which run code only where anyone could have put it.
+_SEARCHED = """PYTHONPATH PYTHONHOME PERL5LIB RUBYLIB NODE_PATH CLASSPATH GIT_TEMPLATE_DIR GIT_DIR GIT_CONFIG_GLOBAL
+GIT_CONFIG_SYSTEM GIT_CONFIG"""
 # Options for a run-time that load code the call does not hold.
 _LOADS = {
     "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b"),
@@ -33,8 +36,7 @@ _LOADS = {
     **dict.fromkeys(("COR_PROFILER_PATH", "CORECLR_PROFILER_PATH", "DOTNET_STARTUP_HOOKS"), re.compile(r".")),
     # search paths for code: only where anyone could have put it
     **dict.fromkeys(
-        ("PYTHONPATH", "PYTHONHOME", "PERL5LIB", "RUBYLIB", "NODE_PATH", "CLASSPATH", "GIT_TEMPLATE_DIR", "GIT_DIR")
-        + ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG"),
+        _SEARCHED.split(),
         re.compile(r"(?:^|:)/(?:tmp|var/tmp|dev/shm)(?:/(?![\w./-]*/(?:site-packages|src|lib)\b)|:|$)"),
     ),
 }
