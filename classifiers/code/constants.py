@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
+from classifiers.code.listings import LISTINGS, are_patterns, path
 from classifiers.code.values import Value, constant, hole, taints, unknown
 
 MAX_TEXT = 100_000
@@ -53,11 +54,6 @@ def binary(op: str, left: Value, right: Value, raw: str) -> Value:
     return unknown(raw, left, right)
 
 
-def path(text: str | None, raw: str, *sources: Value) -> Value:
-    """A path object: its methods are ``Path.<name>``."""
-    return Value(known=text is not None, data=text, ref="Path", raw=raw, taint=taints(*sources))
-
-
 def path_part(of: Value, name: str, raw: str) -> Value:
     """What ``path.parent``, ``path.name``, ``path.stem``, ``path.suffix`` give."""
     if name == "parent":
@@ -91,8 +87,8 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
                 return unknown(raw, own, *args)
             if found is not None and len(found) <= MAX_TEXT:
                 return constant(found, taints(own, *args), decoded=kind in _DECODING or any(v.decoded for v in given))
-    if kind in _LISTINGS:
-        return _LISTINGS[kind](own, args, raw)
+    if kind in LISTINGS:
+        return LISTINGS[kind](own, args, raw)
     if kind == "some" and isinstance(own.data, list):
         return _some(own, args, raw)
     if kind == "path":
@@ -190,75 +186,6 @@ def _b64(texts: list[str]) -> str:
     raw = texts[0].strip().translate(str.maketrans("-_", "+/"))
     data = base64.b64decode(raw + "=" * (-len(raw) % 4))
     return data.decode("utf-16-le" if b"\0" in data[:4] else "utf-8")
-
-
-def are_patterns(items: Sequence[Value]) -> bool:
-    """Members that stand for files found: some of them are named no better than all."""
-    return all("*" in (item.text or "") for item in items)
-
-
-def _found(own: Value, args: Sequence[Value], raw: str, item: Value | None) -> Value:
-    """A list of files found: one member, the pattern, stands for all of them."""
-    if item is None:
-        return unknown(raw, own, *args)
-    return Value(known=True, data=[item], raw=raw, taint=taints(own, *args))
-
-
-def _named_pattern(own: Value, args: Sequence[Value], raw: str) -> Value:
-    text = args[0].text if args else None
-    return _found(own, args, raw, None if text is None else constant(text, taints(*args)))
-
-
-def _names(own: Value, args: Sequence[Value], raw: str) -> Value:
-    """The names in a folder."""
-    return _found(own, args, raw, constant("*", taints(*args)))
-
-
-def _entries(own: Value, args: Sequence[Value], raw: str) -> Value:
-    text = args[0].text if args else "."
-    if text is None:
-        return unknown(raw, own, *args)
-    data = {"path": constant(posixpath.join(text, "*")), "name": constant("*")}
-    return _found(own, args, raw, Value(known=True, data=data, raw=raw))
-
-
-def _walked(own: Value, args: Sequence[Value], raw: str) -> Value:
-    """(folder, folders in it, files in it) of every folder below."""
-    text = args[0].text if args else own.text
-    if text is None:
-        return unknown(raw, own, *args)
-    names = Value(known=True, data=[constant("*")], raw=raw)
-    below = posixpath.join(text, "**")
-    folder = constant(below) if args else path(below, raw, own)
-    return _found(own, args, raw, Value(known=True, data=[folder, names, names], raw=raw))
-
-
-def _below(own: Value, args: Sequence[Value], raw: str, between: str = "", name: str | None = None) -> Value:
-    """Path objects below this one."""
-    asked = name if name is not None else args[0].text if args else None
-    if own.text is None or asked is None:
-        return unknown(raw, own, *args)
-    return _found(own, args, raw, path(posixpath.join(own.text, between, asked), raw, own))
-
-
-def _counted(own: Value, args: Sequence[Value], raw: str) -> Value:
-    """``enumerate``: a number that is not known beside each member."""
-    if not args or not isinstance(args[0].data, list):
-        return unknown(raw, own, *args)
-    pairs = [Value(known=True, data=[Value(), item], raw=raw, taint=taints(args[0])) for item in args[0].data]
-    return Value(known=True, data=pairs, raw=raw, taint=taints(args[0]))
-
-
-_LISTINGS: dict[str, Callable[[Value, Sequence[Value], str], Value]] = {
-    "found": _named_pattern,
-    "names": _names,
-    "counted": _counted,
-    "entries": _entries,
-    "walked": _walked,
-    "below": _below,
-    "far_below": lambda own, args, raw: _below(own, args, raw, "**"),
-    "in_folder": lambda own, args, raw: _below(own, args, raw, name="*"),
-}
 
 
 def _is_plain(value: Value) -> bool:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
-from classifiers.code.constants import are_patterns
 from classifiers.code.expressions import SELVES
+from classifiers.code.listings import are_patterns
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
 from classifiers.effects import Domain, OpaqueReason, Verb
 
