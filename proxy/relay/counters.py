@@ -25,7 +25,6 @@ FIELDS = (
     "upstream_failures",
     "client_gone",  # exchanges the client left
     "truncated",  # exchanges the upstream cut off
-    "dropped_exchanges",  # not captured
     "loop_lag_max_us",  # since the last look of the relay's own timer (100 ms)
     "heartbeat_ns",  # monotonic, of that timer
     "spool_full",  # 1: nothing is captured right now
@@ -83,7 +82,6 @@ class Slot:
     upstream_failures: int
     client_gone: int
     truncated: int
-    dropped_exchanges: int
     loop_lag_max_us: int
     heartbeat_ns: int
     spool_full: int
