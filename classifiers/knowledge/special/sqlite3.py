@@ -59,6 +59,11 @@ def _dot(reading: Reading, word: Word, file: str, span: tuple[int, int], told: s
             )
     elif command in _READS and target:
         first = rest.split(" ")[0].strip("'\"")
+        if command == ".read":  # statements in a file, or what a command prints
+            to = Delegate("shell") if first.startswith("|") else Delegate("script", "sql")
+            given = word.with_text(rest.strip("'\"").lstrip("|") if first.startswith("|") else first)
+            reading.items.append(Handed(to, (given,), {"database": file}, word.span, "sqlite3 .read"))
+            return
         reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, first, _READ, word.span, word.with_text(first)))
         changes = command in {".import", ".restore"}
         fields: Json = {"destructive": None, "reversibility": "unknown"}
