@@ -27,6 +27,7 @@ SETS: dict[str, object] = {
     "condition": Condition,
     "dry_run": bool,
     "filtered": bool,
+    "kept": bool,  # used by the program itself and not passed on: no effect's field, a flow's
     "tags": Tag,
 }
 # How a program's option parser works: said of a command, or once for all commands of a file.
@@ -79,6 +80,7 @@ WORDS: dict[str, tuple[str, object]] = {
     "harmless": ("destructive", False),
     "dry_run": ("dry_run", True),
     "filtered": ("filtered", True),
+    "kept": ("kept", True),
 }
 TAGS = frozenset(t.value for t in Tag)
 KEYED = ("certainty", "condition", "where", "breadth", "reversibility", "when", "unless", "target")

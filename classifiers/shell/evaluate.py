@@ -48,6 +48,7 @@ class Evaluator:
         self.statements = readers.statements
         self.unknowns = Unknowns()
         self.mark_streams: dict[str, Stream] = {}
+        self.kept: set[int] = set()  # effects whose content stays in the program: keys it logs in with
         self.sinks: dict[str, tuple[int, int]] = {}  # the mark of a >(…) → the effects its commands added
 
     # the walk

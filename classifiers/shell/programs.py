@@ -62,7 +62,7 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     _perform(ev, reading, done, state, scope, plan)
     if reading.reads_stdin is not None:
         read_stdin(ev, reading.reads_stdin, words, program, state, scope, plan, reading.server)
-    own = list(dict.fromkeys([*done.indexes, *range(before, len(ev.out.effects))]))
+    own = [i for i in dict.fromkeys([*done.indexes, *range(before, len(ev.out.effects))]) if i not in ev.kept]
     if program in UNPACKERS:
         unpacked_over(ev, done.indexes)
     _into_sockets(ev, reading, own, program, state)
@@ -91,6 +91,8 @@ def _perform(ev: Evaluator, reading: Reading, done: _Done, state: State, scope: 
             index = emit(ev, item, state, scope)
             if index is not None:
                 done.indexes.append(index)
+                if item.fields.get("kept"):
+                    ev.kept.add(index)
                 done.written += [(item, index)] if item.target else []
                 if item.action is Verb.READ and item.target:
                     done.inputs += _known_input(item.target, state)
