@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from classifiers.code import ir
@@ -100,7 +101,23 @@ class _Front(GrammarFront):
         return ir.Import(self.source.span(node), name, name)
 
 
+_HERE = re.compile(r"""<<(~?)(?:"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`|([A-Za-z_]\w*))""")
+
+
+def _is_cut(text: str) -> bool:
+    """A here-document without its end: the grammar's scanner never comes back from some of them."""
+    lines = set(text.split("\n"))
+    bare = {line.strip() for line in lines}
+    for match in _HERE.finditer(text):
+        name = next(n for n in match.groups()[1:] if n is not None)
+        if name not in (bare if match[1] else lines):
+            return True
+    return False
+
+
 def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
+    if _is_cut(text):
+        raise SyntaxError
     import tree_sitter_perl  # noqa: PLC0415 - loaded when the first program comes
 
     return _Front(Source(text, parser_of("perl", tree_sitter_perl.language()), deadline=deadline), _TABLE).program()

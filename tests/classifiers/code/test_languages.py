@@ -96,3 +96,14 @@ def test_hostile_text_never_raises(language, text):
 def test_a_function_reached_by_a_detour_is_called(language, text):
     action = classify_code(text, language, PATIENT)
     assert [(e.action, e.target) for e in action.effects] == [("delete", "/srv/a")]
+
+
+@pytest.mark.parametrize("text", ["<<E\nprint if /\\S/", "print <<'A B';\nprint if /x/\n", "print <<~E;\n  a /b/\n"])
+def test_a_here_document_without_its_end_is_unread_and_not_waited_for(text):
+    action = classify_code(text, "perl", Context(max_ms=5_000))
+    assert [o.reason.value for o in action.opaque] == ["parse_error"]
+
+
+def test_a_here_document_with_its_end_is_read():
+    action = classify_code("print <<E;\ntext\nE\nunlink '/srv/a';\n", "perl", Context(max_ms=5_000))
+    assert [(e.action.value, e.target) for e in action.effects] == [("delete", "/srv/a")]
