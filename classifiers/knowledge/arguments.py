@@ -150,6 +150,8 @@ def _single(parsed: Parsed, word: Word, queue: _Queue) -> None:
     options = parsed.node.options
     if word.text in options:
         name, eq = word.text, ""
+    elif word.text.partition(":")[0] in options:  # java's -javaagent:a.jar
+        name, eq, attached = word.text.partition(":")
     option = options.get(name) or options.get("-" + name)
     if option is None and parsed.node.style == "windows":
         option = options.get(name.lower()) or options.get(name.upper())

@@ -103,10 +103,20 @@ def repo(text: str) -> str:
     """A git URL or scp-like address to ``host/path``; a path stays one."""
     out = text.removesuffix("/").removesuffix(".git")
     if "://" in out:
-        parts = urlsplit(out)
-        return (parts.hostname or "") + parts.path if parts.hostname else parts.path
+        name, path = _host_and_path(out)
+        return name + path
     at, colon, path = out.partition(":")
     return f"{at.rpartition('@')[2]}/{path.lstrip('/')}" if colon and "/" not in at else out
+
+
+def _host_and_path(url: str) -> tuple[str, str]:
+    """Also of a URL the library refuses (``https://[x/y``): a filter has an answer for every text."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        name, slash, path = url.partition("://")[2].partition("/")
+        return name.rpartition("@")[2], slash + path
+    return parts.hostname or "", parts.path
 
 
 def package(text: str) -> str:
@@ -124,7 +134,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "clone_dir": lambda t: posixpath.basename(repo(t).rstrip("/")) or "*",
     "pip": package,
     "base": posixpath.basename,
-    "leaf": lambda t: posixpath.basename(urlsplit(t).path) or "index.html",
+    "leaf": lambda t: posixpath.basename(_host_and_path(t)[1]) or "index.html",
     "dir": lambda t: posixpath.dirname(t) or ".",
     "stem": lambda t: t.rpartition(".")[0] or t,
     "leaf_stem": lambda t: posixpath.splitext(posixpath.basename(t))[0],
