@@ -45,6 +45,7 @@ def build(compiled: Json, file: str, parent: Node | None = None) -> Node:
         special=compiled.get("special", ""),
         keyed={k: _meaning(v) for k, v in keyed.items()} if keyed is not None else None,
         unread=compiled.get("unread", ""),
+        session=tuple(compiled.get("session", ())),
         says="effects" in compiled,
     )
 

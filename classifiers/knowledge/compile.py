@@ -104,6 +104,8 @@ class _Compiler(EffectLines):
                 out[key] = str(node[key])
         if node.get("posix"):
             out["posix"] = "second" if node["posix"] == "second" else True
+        if "session" in node:
+            out["session"] = str(node["session"]).split("|")
         if "help" in node:
             out["help"] = str(node["help"]).split()
 

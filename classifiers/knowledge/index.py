@@ -22,7 +22,7 @@ from classifiers.knowledge.model import Json, Node
 from classifiers.strict_yaml import Problem, StrictYamlError
 
 COMMANDS = Path(__file__).parent.parent / "commands"
-FORMAT = "6"
+FORMAT = "7"
 
 
 @dataclass(slots=True)

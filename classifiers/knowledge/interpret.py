@@ -107,6 +107,8 @@ class _Interpreter(Teller):
         self.tell_all(node.effects, None, None)
         if node.unread and not self.sets.get("dry_run"):
             self.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, node.unread)
+        if node.session and not self.parsed.given(*node.session):
+            self.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, f"{self.via}: what is typed there is not in the call")
         for slot, words in assigned:
             self.slot(slot, words)
         if node.keyed is not None:
@@ -115,7 +117,7 @@ class _Interpreter(Teller):
         if node.stdin and not handed and not override and not any(ws for s, ws in assigned if s.meaning.delegate):
             where = self.filled(node.stdin.where)[0] if node.stdin.where else ""
             self.out.reads_stdin = replace(node.stdin, where=where or "")
-            self.out.server = self.server() if node.stdin.kind == "sql" else {}
+            self.out.server = self.server() if node.stdin.kind == "sql" or node.stdin.language == "redis" else {}
 
     def unknown_subcommand(self, word: Word) -> Reading:
         span = (self.name.span[0], word.span[1])

@@ -113,6 +113,7 @@ class Node:
     special: str = ""
     keyed: dict[str, Meaning] | None = None
     unread: str = ""  # as in Meaning
+    session: tuple[str, ...] = ()  # given none of these, a person types what happens
     says: bool = False  # ``effects`` was given, if only as an empty list
 
     @cached_property

@@ -11,7 +11,7 @@ _ORDERS = {"gdb": "gdb -ex", "ed": "vim -c", "vim": "vim -c"}
 MAX_ORDERS = 100
 # Where such a text may run a command: dc's ``!`` (not its comparisons), mail's tilde escapes.
 ESCAPES = {"dc": re.compile(r"!(?![<>=])(.*)"), "letter": re.compile(r"^~(?:[!|]|<\s*!)(.*)", re.MULTILINE)}
-SILENT_ALONE = frozenset({*_ORDERS, *ESCAPES, "transfer"})  # at a terminal a person gives the orders
+SILENT_ALONE = frozenset({*_ORDERS, *ESCAPES, "transfer", "redis"})  # at a terminal a person gives the orders
 _SCHEDULE = re.compile(r"\s*(?:@\w+|(?:[-\d*,/A-Za-z]+\s+){4}[-\d*,/A-Za-z]+)\s+(.+)")
 _TRANSFERS = re.compile(r"\s*(?:[;\n]|&&|\|\|)\s*")
 
@@ -31,8 +31,21 @@ def _order(line: str) -> str:
     return f"transfer-order {first.lower()} {rest}" if line and not line.startswith("#") else ""
 
 
-def orders(language: str, text: str, *, known: bool) -> str | None:
-    """The orders of a program that takes them on standard input, as commands of a shell; None: it is no such text."""
+def _redis(line: str, host: str | None) -> str:
+    """One order of redis-cli as its command line; a number before it says how often (redis-cli, "Running the same command")."""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quote that is not closed
+        words = line.split()
+    order = words[1:] if words and words[0].isdigit() else words
+    return shlex.join(["redis-cli", *(["-h", host] if host else []), *order]) if order else ""
+
+
+def orders(language: str, text: str, *, known: bool, host: str | None = None) -> str | None:
+    """The orders of a program that takes them on standard input, as commands of a shell; None: it is no such text.
+
+    ``host``: the server they go to, when it was named.
+    """
     if language == "crontab":
         return "\n".join(filter(None, map(_job, text.split("\n"))))
     if language == "haproxy":
@@ -41,6 +54,8 @@ def orders(language: str, text: str, *, known: bool) -> str | None:
         return None
     if language in ESCAPES:
         return "\n".join(ESCAPES[language].findall(text))
+    if language == "redis":
+        return "\n".join(filter(None, (_redis(line, host) for line in text.split("\n"))))
     if language == "transfer":
         return "\n".join(map(_order, _TRANSFERS.split(text)))
     lines = [line.strip() for line in text.split("\n") if line.strip()]
