@@ -45,13 +45,19 @@ class Knowledge:
         compiled: Json = json.loads(found[1])
         if "alias" in compiled:
             return self.lookup(compiled["alias"])
+        return build(self._completed(compiled, {program}), found[0])
+
+    def _completed(self, compiled: Json, seen: set[str]) -> Json:
+        """With what ``same_as`` takes over: keys told here replace the other's, options are told beside its own."""
         base = compiled.get("same_as")
-        if base is not None and base in self.blobs and base != program:
-            other = json.loads(self.blobs[base][1])
-            if "alias" in other:
-                other = json.loads(self.blobs[other["alias"]][1])
-            compiled = {**other, **{k: v for k, v in compiled.items() if k != "same_as"}}
-        return build(compiled, found[0])
+        if base not in self.blobs or base in seen:
+            return compiled
+        other = json.loads(self.blobs[base][1])
+        if "alias" in other:
+            other = json.loads(self.blobs[other["alias"]][1])
+        other = self._completed(other, seen | {base})
+        options = [*other.get("options", ()), *compiled.get("options", ())]  # the later of two tells a spelling
+        return {**other, **{k: v for k, v in compiled.items() if k != "same_as"}, "options": options}
 
 
 def sources(folder: Path = COMMANDS) -> dict[str, str]:

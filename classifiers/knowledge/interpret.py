@@ -108,7 +108,9 @@ class _Interpreter(Teller):
         if node.unread and not self.sets.get("dry_run"):
             self.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, node.unread)
         if node.session and not self.parsed.given(*node.session):
-            self.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, f"{self.via}: what is typed there is not in the call")
+            self.hide(
+                OpaqueReason.PAYLOAD_UNREADABLE, self.whole, f"{self.via}: what is typed there is not in the call"
+            )
         for slot, words in assigned:
             self.slot(slot, words)
         if node.keyed is not None:

@@ -32,7 +32,7 @@ def _order(line: str) -> str:
 
 
 def _redis(line: str, host: str | None) -> str:
-    """One order of redis-cli as its command line; a number before it says how often (redis-cli, "Running the same command")."""
+    """One order of redis-cli as its command line; a number before it says how often."""
     try:
         words = shlex.split(line)
     except ValueError:  # a quote that is not closed

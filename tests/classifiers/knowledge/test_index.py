@@ -31,3 +31,29 @@ def test_a_broken_or_foreign_cache_is_not_read(tmp_path):
     assert index._read(file) == {"aa": ("a.yaml", "{}")}
     tmp_path.chmod(0o777)
     assert index._read(file) is None
+
+
+def _two(second: str) -> index.Knowledge:
+    text = (
+        "family: f\nsource: s\ncommands:\n"
+        '  "aa": {takes_value: "-n", options: {"-o": {value: true, effects: ["modify filesystem:{}"]}}, operands: ["read filesystem:{}"]}\n'
+        f'  "bb": {{same_as: aa, {second}}}\n'
+        '  "cc": {same_as: bb, takes_value: "-z"}\n'
+    )
+    return index.Knowledge(compile_all({"a.yaml": text}))
+
+
+def test_options_told_beside_same_as_join_those_of_the_other_program():
+    taught = _two('takes_value: "-x", options: {"-n": {}}')
+    node = taught.lookup("bb")
+    assert node is not None
+    assert {s: o.values for s, o in node.options.items()} == {"-n": 0, "-o": 1, "-x": 1}
+    assert node.options["-o"].meaning.effects
+    assert len(node.slots) == 1
+
+
+def test_same_as_follows_a_program_that_is_itself_the_same_as_another():
+    node = _two('takes_value: "-x"').lookup("cc")
+    assert node is not None
+    assert set(node.options) == {"-n", "-o", "-x", "-z"}
+    assert len(node.slots) == 1
