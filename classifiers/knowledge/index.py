@@ -49,7 +49,7 @@ class Knowledge:
 
     def _completed(self, compiled: Json, seen: set[str]) -> Json:
         """With what ``same_as`` takes over: keys told here replace the other's, options are told beside its own."""
-        base = compiled.get("same_as")
+        base: str = compiled.get("same_as", "")
         if base not in self.blobs or base in seen:
             return compiled
         other = json.loads(self.blobs[base][1])
