@@ -116,7 +116,11 @@ def located(effect: Effect, context: Context) -> Effect:
     if domain is Domain.FILESYSTEM:
         domain = (known.write if writes else known.read if verb is Verb.READ else None) or domain
         if known.scope is PathScope.DEVICE and writes:
-            domain = Domain.STORAGE
+            if verb is not Verb.DELETE and _table().shown(path):
+                destructive, rank = False, Reversibility.EXTERNALLY_REVERSIBLE
+                tags = tuple(t for t in tags if t is not Tag.OVERWRITE)
+            else:
+                domain = Domain.STORAGE
     if writes:
         erases = verb is Verb.DELETE or destructive is True
         tags = tags + tuple(t for t in (known.erase_tags if erases else known.tags) if t not in tags)
@@ -215,6 +219,7 @@ class _Table:
     rows: tuple[_Row, ...]
     plain_streams: frozenset[str]
     streams: Callable[[str], bool]
+    shown: Callable[[str], bool]
     existing: Callable[[str], bool]
     trees: Callable[[str], bool]
 
@@ -229,6 +234,7 @@ def _table() -> _Table:
         tuple(_row(row) for row in data["files"]),
         frozenset(p for p in data["streams"] if "*" not in p),
         compile_globs(p for p in data["streams"] if "*" in p),
+        compile_globs(data["shown_or_printed"]),
         compile_globs(data["known_to_exist"]),
         compile_globs(data["system_trees"]),
     )

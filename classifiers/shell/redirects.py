@@ -143,7 +143,7 @@ def _network(ev: Evaluator, item: ir.Redirect, net: re.Match[str], plan: Plan, s
 
 
 def _read(ev: Evaluator, item: ir.Redirect, target: str, plan: Plan, state: State, scope: Scope) -> None:
-    if target in ev.mark_streams:  # < <(command)
+    if target in ev.mark_streams and _piped(ev, target, "<("):
         _input(ev.mark_streams[target], item.fd, plan, state)
         return
     index = tell(ev, Verb.READ, Domain.FILESYSTEM, target, item.span, state, scope, reversibility="read_only")
@@ -153,12 +153,15 @@ def _read(ev: Evaluator, item: ir.Redirect, target: str, plan: Plan, state: Stat
     _input(stream, item.fd, plan, state)
 
 
+def _piped(ev: Evaluator, target: str, opening: str) -> bool:
+    """Whether ``target`` is a ``<(…)`` or ``>(…)``: a name that ``$(…)`` or ``read`` gave is a file like any other."""
+    return not ev.known(target) and ev.unknowns.reveal(target).startswith(opening)
+
+
 def _write(
     ev: Evaluator, item: ir.Redirect, target: str, glob: bool, plan: Plan, state: State, scope: Scope, truncates: bool
 ) -> None:
-    if target in ev.mark_streams or (
-        not ev.known(target) and target[:1] and ev.unknowns.reveal(target).startswith(">(")
-    ):
+    if _piped(ev, target, ">("):
         plan.stdout_taken = plan.stdout_taken or item.fd in {None, 1} or item.op.startswith("&")
         plan.sinks.append(target)
         return
