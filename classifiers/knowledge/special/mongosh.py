@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge import addresses
-from classifiers.knowledge.model import Json
+from classifiers.knowledge.model import Delegate, Json
 from classifiers.knowledge.reading import Hidden, Reading, Told
 from classifiers.knowledge.words import Word, is_known
 
@@ -97,12 +97,22 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
             continue
         for verb, target in dict.fromkeys(_calls(script.text, place, database)):
             reading.items.append(Told(verb, Domain.DATABASE, target, _FIELDS[verb], script.span, script))
-    if not scripts:
+    if not scripts and _takes_pipe(reading):
+        reading.reads_stdin = Delegate("code", "mongosh")
+        reading.server = {"host": place or None, "database": database or None}
+    elif not scripts:
         reading.reads_stdin = None
         fields: Json = {"destructive": None, "reversibility": "unknown"}
         target = _target(place, database)
         reading.items.append(Told(Verb.EXECUTE, Domain.DATABASE, target, fields, name.span, None))
         reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, name.span, "mongosh: a session or a script"))
+
+
+def _takes_pipe(reading: Reading) -> bool:
+    """Whether what comes in by a pipe is the script: none is named (``mongosh shop a.js``, ``-f a.js``)."""
+    parsed = reading.parsed
+    files = [w for w in parsed.operands if w.text.endswith((".js", ".mongodb"))]
+    return parsed.given("piped") and not files and not parsed.given("-f", "--file")
 
 
 def _server(reading: Reading) -> tuple[str, str]:

@@ -73,8 +73,7 @@ def feed(
     """Content of a stream, executed. ``server``: the host and database SQL goes to."""
     text = stream.text
     inner = replace(scope, stdin=None, fixed=scope.span(span))
-    host = (server or {}).get("host")
-    commands = None if text is None else orders(language, text, known=ev.known(text), host=host)
+    commands = None if text is None else orders(language, text, known=ev.known(text), server=server or {})
     if commands == "" and language in ESCAPES:
         return Stream(None)  # text without an escape: what comes of it is not known, but nothing runs
     if commands is not None:
@@ -98,7 +97,7 @@ def feed(
 
 
 def _unread(ev: Evaluator, stream: Stream, language: str, span: tuple[int, int], state: State, scope: Scope) -> None:
-    domain = Domain.DATABASE if language in {"sql", "redis"} else Domain.CODE
+    domain = Domain.DATABASE if language in {"sql", "redis", "mongosh"} else Domain.CODE
     index = tell(ev, Verb.EXECUTE, domain, None, span, state, scope, destructive=None)
     ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(span), "what is piped in is not in the call")
     if index is not None:

@@ -212,3 +212,17 @@ def test_one_letter_listed_for_many_programs_is_not_vouched_for(names, line, unr
     operands: ["read filesystem:{{}}"]
 """
     assert any(item.startswith("hidden") for item in read(body, line)) is unread
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("w", ["hidden w: what is typed there is not in the call"]),
+        ("w -x", []),
+        ("w a", ["read filesystem:a"]),
+        ("w -v", []),
+    ],
+)
+def test_a_program_given_none_of_its_work_is_a_session(line, expected):
+    body = """  "w": {options: {"-x": {}, "-v": {instead: []}}, operands: [{role: file, effects: ["read filesystem"]}], session: "-x|file"}\n"""
+    assert read(body, line) == expected
