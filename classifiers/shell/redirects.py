@@ -174,9 +174,12 @@ def _write(
     destructive = False if appended else True if certain and ev.known(target) else None
     if not ev.known(target) and truncates and not appended:
         destructive = True
-    verb = Verb.CREATE if glob and "*" in target else Verb.MODIFY
-    if verb is Verb.CREATE:
+    unpacked = glob and "*" in target and "tar --to-command" in scope.via  # a file for each member
+    if unpacked:
         destructive = False
+    elif glob and not appended and item.op != "<>" and _is_variable(item.target):
+        destructive = True  # ``for f in *.log; do … > "$f"``: each is there
+    verb = Verb.CREATE if unpacked else Verb.MODIFY
     index = tell(
         ev, verb, Domain.FILESYSTEM, target, item.span, state, scope, destructive=destructive,
         reversibility="reversible" if appended else "irreversible" if destructive else "unknown",
@@ -186,6 +189,12 @@ def _write(
         plan.stdout_taken = True
         if index is not None:
             plan.files.append((path, appended, index))
+
+
+def _is_variable(word: ir.WordIR | None) -> bool:
+    """``$f`` alone, as the loop gave it: ``$f.new`` is another file, which may not be there."""
+    parts = () if word is None else word.parts
+    return len(parts) == 1 and isinstance(parts[0], ir.Var) and not parts[0].op
 
 
 def _here(ev: Evaluator, here: ir.HereDoc, state: State, scope: Scope) -> Stream:
