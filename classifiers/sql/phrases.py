@@ -144,7 +144,9 @@ def _nth(arguments: list[str], key: str) -> Given | None:
 
 def _plain(text: str) -> str:
     """The statement without comments. One space for many keeps the patterns linear."""
-    bare = _COMMENT.sub(lambda found: found.group(1) or " ", text[:MAX_PHRASE])
+    bare = text[:MAX_PHRASE]
+    if not bare.startswith("."):  # an order to the sqlite3 shell: its ``--csv`` is an option
+        bare = _COMMENT.sub(lambda found: found.group(1) or " ", bare)
     return re.sub(r"\s+", " ", bare).strip()
 
 

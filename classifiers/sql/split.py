@@ -14,7 +14,7 @@ MAX_STATEMENTS = 200
 
 _TOKEN = re.compile(
     r"--[^\n]*|#(?![>\-])[^\n]*(?=\n)|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.)*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|`[^`]*(?:`|\Z)"
-    r"|\$(\w*)\$.*?(?:\$\1\$|\Z)|\[[^\]\n]*\]|^[ \t]*go[ \t]*$|^[ \t]*\\[^\n]*|;",
+    r"|\$(\w*)\$.*?(?:\$\1\$|\Z)|\[[^\]\n]*\]|^[ \t]*go[ \t]*$|^[ \t]*(?:\\|\.[a-z])[^\n]*|;",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|\Z)|/\*(?!!).*?\*/)+", re.DOTALL)
@@ -39,16 +39,21 @@ _FIRST_WORDS = re.compile(
 
 
 def statements(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for token in _TOKEN.finditer(text):
+    start = at = 0
+    while (token := _TOKEN.search(text, at)) is not None:
         mark = token.group().strip().lower()
+        at = token.end()
         if mark in {";", "go"}:
             yield from _trimmed(text, start, token.start())
-            start = token.end()
-        elif mark.startswith("\\"):  # an order to the client is a line of its own (psql(1) "Meta-Commands", mysql(1))
+            start = at
+        elif mark.startswith(".") and any(_trimmed(text, start, token.start())):
+            at = text.index(".", token.start()) + 1  # inside a statement it is the second half of a name
+        elif mark.startswith(
+            ("\\", ".")
+        ):  # an order to the client is a line of its own (psql(1), mysql(1), sqlite3(1))
             yield from _trimmed(text, start, token.start())
-            yield from _trimmed(text, token.start(), token.end())
-            start = token.end()
+            yield from _trimmed(text, token.start(), at)
+            start = at
     yield from _trimmed(text, start, len(text))
 
 

@@ -39,6 +39,19 @@ def test_a_path_has_one_canonical_form(written, context, expected):
             "read secrets:~/.ssh/id_ed25519 path_scope=home sensitivity=private_key",
         ),
         (Verb.READ, "~/.ssh/id_ed25519.pub", NOWHERE, "read filesystem:~/.ssh/id_ed25519.pub path_scope=home"),
+        (
+            Verb.READ,
+            "~/.ssh/deploy_key",
+            NOWHERE,
+            "read secrets:~/.ssh/deploy_key path_scope=home sensitivity=private_key",
+        ),
+        (
+            Verb.READ,
+            "~/.ssh/github_ed25519",
+            NOWHERE,
+            "read secrets:~/.ssh/github_ed25519 path_scope=home sensitivity=private_key",
+        ),
+        (Verb.READ, "~/.ssh/deploy_key.pub", NOWHERE, "read filesystem:~/.ssh/deploy_key.pub path_scope=home"),
         (Verb.READ, ".env", AT_SHOP, "read secrets:/home/kim/shop/.env path_scope=workspace sensitivity=env_secret"),
         (
             Verb.MODIFY,

@@ -40,6 +40,8 @@ def run_words(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Pla
         words = ev.readers.assigned(ev, given, words, state, scope)
     if len(words) > 1 and words[0].text in {"-c", "-lc"}:  # flock file -c 'script'
         return run_string(ev, replace(item, words=tuple(words[1:2])), state, scope)
+    if item.to.language == "entrypoint" and words and words[0].text.startswith("-"):
+        return Stream(None)  # options of the program that the image starts, and the image is told already
     if item.to.language == "known" and words:
         name = words[0].text.rpartition("/")[2].partition("@")[0]
         if lookup(name) is None:

@@ -37,6 +37,13 @@ CASES = [
     ("pragma table_info(a)", "sqlite", []),
     ("pragma writable_schema = 1", "sqlite", ["modify database:db:sqlite:*/*"]),
     ("begin; commit", None, []),
+    (".mode csv\n.import --csv in.csv a\nselect 1 from b;", "sqlite", ["read filesystem:in.csv read_only path_scope=unknown", "create database:db:sqlite:*/*/a reversible", "read database:db:sqlite:*/*/b read_only"]),
+    (".headers on\n.once out.csv\nselect x.id\n.5 from a; delete from b;\n.tables", "sqlite", ["modify filesystem:out.csv maybe_destructive overwrite path_scope=unknown", "read database:db:sqlite:*/*/a read_only", "delete database:db:sqlite:*/*/b all irreversible destructive", "read database:db:sqlite:*/* read_only"]),
+    (".backup main b.db", "sqlite", ["read database:db:sqlite:*/* read_only", "modify filesystem:b.db maybe_destructive overwrite path_scope=unknown"]),
+    (".restore b.db", "sqlite", ["read filesystem:b.db read_only path_scope=unknown", "modify database:db:sqlite:*/* maybe_destructive"]),
+    (".shell rm a.txt", "sqlite", ["execute code", 'delete filesystem:a.txt irreversible destructive path_scope=unknown via=["copy program"]']),
+    ("\\copy (select id from a where b = 1) to 'o.csv' csv", "postgres", ["modify filesystem:o.csv maybe_destructive overwrite path_scope=unknown", "read database:db:postgres:*/*/a read_only"]),
+    ("\\copy (select id from a join b on a.id = b.id) to stdout", "postgres", ["read database:db:postgres:*/*/a read_only", "read database:db:postgres:*/*/b read_only"]),
     ("select * from a into outfile '/tmp/a.csv'", "mysql", ["create filesystem:/tmp/a.csv reversible path_scope=temp", "read database:db:mysql:*/*/a read_only"]),
     ("load data infile '/tmp/a.csv' into table a", "mysql", ["read filesystem:/tmp/a.csv read_only path_scope=temp", "create database:db:mysql:*/*/a reversible"]),
 ]  # fmt: skip
@@ -53,6 +60,18 @@ def test_a_dangerous_function_is_read_inside_any_statement():
     action = classify_sql("select pg_read_file('/etc/passwd'), lo_export(7, '/tmp/x')")
     assert "read filesystem:/etc/passwd read_only path_scope=system" in lines(action)
     assert any(e.target == "/tmp/x" and e.action == "modify" for e in action.effects)
+
+
+@pytest.mark.parametrize("text", [".read more.sql", ".load ./ext", ".open other.db", ".archive -x"])
+def test_an_order_to_the_sqlite_shell_that_hides_what_follows_is_not_called_complete(text):
+    assert not classify_sql(f"{text}\nselect 1", "sqlite").complete
+
+
+def test_a_point_inside_a_statement_is_no_order_to_the_sqlite_shell():
+    assert [e.action.value for e in classify_sql("select a\n.shell from a; delete from b;", "sqlite").effects] == [
+        "read",
+        "delete",
+    ]
 
 
 def test_a_procedure_nobody_knows_is_not_called_complete():
