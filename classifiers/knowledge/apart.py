@@ -30,7 +30,7 @@ def _of_node(name: str, node: Json, options: Rows, values: Rows) -> Iterator[tup
         options = {**options, **dict.fromkeys(option["spell"], row)}
         taken = row if option.get("values") else ()
         values = {**values, **{s.lstrip("-+"): taken for s in option["spell"]}}
-    for words in dict.fromkeys(tuple(w) for w in _strings(node, ("when", "unless"), list)):
+    for words in dict.fromkeys(tuple(w) for w in _strings(node, ("when", "unless", "session"), list)):
         for row, left in _torn(words, options, lambda s: s):
             yield node["line"], _said(name, "a condition on " + "|".join(s for s in row if s not in left), left)
     for part in dict.fromkeys(p for t in _strings(node, ("target", "where"), str) for p in _PART.findall(t)):

@@ -50,3 +50,9 @@ def test_a_row_of_the_program_binds_its_subcommands_too():
 def test_no_shipped_description_tells_options_of_one_row_apart():
     found = [(name, *mistake) for name, text in sources().items() for mistake in told_apart(compile_file(text, name))]
     assert found == []
+
+
+def test_a_session_names_a_row_of_options_whole_or_not_at_all():
+    text = 'family: f\nsource: s\ncommands:\n  "tool": {options: {"-d|-A": {}}, effects: [], session: "-d|piped"}\n'
+    sentences = [sentence for _, sentence in told_apart(compile_file(text, "a.yaml"))]
+    assert sentences == ["tool: a condition on -d holds for -A too: one row holds them"]
