@@ -39,6 +39,8 @@ CASES = [
     ("begin; commit", None, []),
     (".mode csv\n.import --csv in.csv a\nselect 1 from b;", "sqlite", ["read filesystem:in.csv read_only path_scope=unknown", "create database:db:sqlite:*/*/a reversible", "read database:db:sqlite:*/*/b read_only"]),
     (".headers on\n.once out.csv\nselect x.id\n.5 from a; delete from b;\n.tables", "sqlite", ["modify filesystem:out.csv maybe_destructive overwrite path_scope=unknown", "read database:db:sqlite:*/*/a read_only", "delete database:db:sqlite:*/*/b all irreversible destructive", "read database:db:sqlite:*/* read_only"]),
+    ("\\d+ a", "postgres", ["read database:db:postgres:*/*/a read_only"]),
+    ("\\dt a*", "postgres", ["read database:db:postgres:*/* read_only"]),
     (".backup main b.db", "sqlite", ["read database:db:sqlite:*/* read_only", "modify filesystem:b.db maybe_destructive overwrite path_scope=unknown"]),
     (".restore b.db", "sqlite", ["read filesystem:b.db read_only path_scope=unknown", "modify database:db:sqlite:*/* maybe_destructive"]),
     (".shell rm a.txt", "sqlite", ["execute code", 'delete filesystem:a.txt irreversible destructive path_scope=unknown via=["copy program"]']),
