@@ -7,17 +7,20 @@ signal ended could not put the terminal's modes back: they are, as a shell does.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
 
 _TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # the terminal sends these to the whole group
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH)
+_AT_ONCE = 4096  # wake-ups read in one go
 
 
 def run_command(command: Sequence[str], environment: Mapping[str, str], held: Sequence[int] = ()) -> int:
@@ -31,23 +34,40 @@ def run_command(command: Sequence[str], environment: Mapping[str, str], held: Se
         else:
             child.send_signal(number)
 
-    before = {s: signal.getsignal(s) for s in (*_TERMINAL, *_PASSED_ON)}
+    before = {s: signal.getsignal(s) for s in (*_TERMINAL, *_PASSED_ON, signal.SIGCHLD)}
     modes = _terminal_modes()
     for number in _TERMINAL:
         signal.signal(number, lambda *_: None)  # a handler, not SIG_IGN: ignored signals are inherited
     for number in _PASSED_ON:
         signal.signal(number, pass_on)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # with a handler the end of the child is a wake-up like any other
     try:
-        child = subprocess.Popen(list(command), env=dict(environment), pass_fds=tuple(held))
-        for arrived in early:
-            child.send_signal(arrived)
-        code = child.wait()
+        with woken() as wakeups:
+            child = subprocess.Popen(list(command), env=dict(environment), pass_fds=tuple(held))
+            for arrived in early:
+                child.send_signal(arrived)
+            while (code := child.poll()) is None:
+                wakeups.recv(_AT_ONCE)
         if code < 0:
             _put_back(modes)
     finally:
         for kept, handler in before.items():
             signal.signal(kept, handler)
     return 128 - code if code < 0 else code
+
+
+@contextlib.contextmanager
+def woken() -> Iterator[socket.socket]:
+    """A socket readable after any signal: a wait for the child would miss one that comes just before it blocks."""
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+    try:
+        yield reading
+    finally:
+        signal.set_wakeup_fd(before)
+        reading.close()
+        writing.close()
 
 
 def _terminal_modes() -> list[Any] | None:

@@ -1,0 +1,29 @@
+"""The command's end and our signals wake the same wait."""
+
+import os
+import signal
+
+from proxy.run.launch import run_command, woken
+
+
+def test_a_signal_that_comes_before_the_wait_is_not_missed():
+    kept = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with woken() as wakeups:
+            signal.raise_signal(signal.SIGUSR1)
+            wakeups.settimeout(60)
+            assert wakeups.recv(8) == bytes([signal.SIGUSR1])
+    finally:
+        signal.signal(signal.SIGUSR1, kept)
+
+
+def test_handlers_and_the_wakeup_descriptor_are_put_back():
+    numbers = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGWINCH)
+    before = [signal.getsignal(n) for n in numbers]
+    assert run_command(["sh", "-c", "kill -USR1 $PPID; exit 3"], os.environ) == 3
+    assert [signal.getsignal(n) for n in numbers] == before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_a_command_that_was_stopped_and_goes_on_is_waited_for():
+    assert run_command(["sh", "-c", "(sleep 0.1; kill -CONT $$) & kill -STOP $$; exit 6"], os.environ) == 6
