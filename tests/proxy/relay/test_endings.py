@@ -565,4 +565,4 @@ def test_a_stalled_client_stops_its_own_upstream_and_nobody_elses(rig, upstream)
         with r.connect() as other:
             other.sendall(ASK)
             assert read_exactly(other, len(OK)) == OK
-        assert sent[0] < 30_000_000  # socket buffers, not the body
+        assert sent[0] < 100_000_000  # socket buffers (up to 75 MB where the kernel lets them grow), not the body

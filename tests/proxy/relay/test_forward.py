@@ -197,7 +197,7 @@ def test_a_tunnel_that_is_reset_is_cut_for_the_other_side_and_counted(rig, upstr
 
 
 def test_a_reader_that_stalls_stalls_its_own_upstream_and_memory_stays_small(rig, upstream):
-    size = 64 << 20
+    size = 160 << 20
     piece = bytes(range(256)) * 256
     sent = [0]
     full = threading.Event()
@@ -214,7 +214,7 @@ def test_a_reader_that_stalls_stalls_its_own_upstream_and_memory_stays_small(rig
     r = rig({}, forwarding=True)
     with opened_tunnel(r.connect(), up.port) as sock:
         assert full.wait(WAIT_S)
-        assert sent[0] < size // 2  # the kernel holds up to 20 MB of it: two hops, two buffers each
+        assert sent[0] < size // 2  # the kernel holds tens of MB of it: two hops, two buffers each, which it lets grow
         digest, got = hashlib.sha256(), 0
         while data := sock.recv(1 << 18):
             digest.update(data)
