@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from benchmarks.relay.certificate import make
+from benchmarks.relay.proxies import free_port
 from proxy.ca import authority
 from proxy.ca.leaf import Mint
 
@@ -52,11 +53,6 @@ async def main():
 import uvloop
 uvloop.run(main())
 """
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
 
 
 def listening(port):

@@ -7,16 +7,16 @@ signal ended could not put the terminal's modes back: they are, as a shell does.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import termios
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import FrameType
 from typing import Any
+
+from proxy.wakeups import woken
 
 _TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # the terminal sends these to the whole group
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGWINCH)
@@ -54,20 +54,6 @@ def run_command(command: Sequence[str], environment: Mapping[str, str], held: Se
         for kept, handler in before.items():
             signal.signal(kept, handler)
     return 128 - code if code < 0 else code
-
-
-@contextlib.contextmanager
-def woken() -> Iterator[socket.socket]:
-    """A socket readable after any signal: a wait for the child would miss one that comes just before it blocks."""
-    reading, writing = socket.socketpair()
-    writing.setblocking(False)
-    before = signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
-    try:
-        yield reading
-    finally:
-        signal.set_wakeup_fd(before)
-        reading.close()
-        writing.close()
 
 
 def _terminal_modes() -> list[Any] | None:

@@ -31,6 +31,7 @@ from proxy.supervisor.parts import Parts
 from proxy.supervisor.processes import catches, dismiss, is_relay
 from proxy.supervisor.relay_config import DRAIN_S, relay_config
 from proxy.supervisor.state import Running
+from proxy.wakeups import woken
 
 ANALYZER_S = 30.0  # how long the analyzer may take to finish what the relays left it
 HANDLER_S = 10.0  # how long an analyzer may take until it handles SIGTERM
@@ -66,7 +67,11 @@ class Supervisor:
 
     def run(self, on_ready: Callable[[Running], None]) -> int:
         """Until SIGTERM or SIGINT; then drain. Returns the exit code: 0, or 4 when something is unrecorded."""
-        self._signals()
+        with woken() as self._bell:
+            self._signals()
+            return self._until_stopped(on_ready)
+
+    def _until_stopped(self, on_ready: Callable[[Running], None]) -> int:
         if self.config.get("starter"):
             self._selector.register(sys.stdin.fileno(), selectors.EVENT_READ, STARTER)
         told = False
@@ -137,21 +142,17 @@ class Supervisor:
     # waiting
 
     def _signals(self) -> None:
-        reading, writing = socket.socketpair()
-        reading.setblocking(False)
-        writing.setblocking(False)
-        signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
         for number in _SIGNALS:
             signal.signal(number, lambda _number, _frame: None)
-        self._bells = reading, writing
-        self._selector.register(reading, selectors.EVENT_READ, None)
+        self._bell.setblocking(False)
+        self._selector.register(self._bell, selectors.EVENT_READ, None)
 
     def _wait(self) -> None:
         due = [p.due for p in self.parts.wanted() if p.due is not None]
         timeout = max(0.0, min(due) - time.monotonic()) if due else None
         for key, _ in self._selector.select(timeout):
             if key.data is None:
-                for number in self._bells[0].recv(4096):
+                for number in self._bell.recv(4096):
                     self._on_signal(number)
             elif key.data is STARTER:
                 self._stopping = self.abandoned = True

@@ -3,7 +3,8 @@
 import os
 import signal
 
-from proxy.run.launch import run_command, woken
+from proxy.run.launch import run_command
+from proxy.wakeups import woken
 
 
 def test_a_signal_that_comes_before_the_wait_is_not_missed():
