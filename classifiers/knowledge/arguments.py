@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from classifiers.knowledge.build import build
-from classifiers.knowledge.model import Node, Option
+from classifiers.knowledge.grammar import ATTACHED
+from classifiers.knowledge.model import Meaning, Node, Option
 from classifiers.knowledge.words import Word
 
-_SUFFIX = -2  # of ``Option.values``
+_SUFFIX = ATTACHED["suffix"]  # of ``Option.values``
+_NO_MEANING = Meaning()
 _ENDING = re.compile(r"\.[\w-]+")
 
 
@@ -29,6 +31,11 @@ class Hit:
     value: Word | None
     word: Word
     following: Word | None = None
+
+    @property
+    def bare(self) -> bool:
+        """Whether nobody gave this option a meaning, listed or not."""
+        return self.option is None or self.option.meaning == _NO_MEANING
 
 
 @dataclass(slots=True)

@@ -42,17 +42,18 @@ def interpret(node: Node, name: Word, words: Sequence[Word], *, piped: bool = Fa
     parsed = parse(node, words)
     if piped:
         parsed.filled.add("piped")
+    if asks_help(parsed):
+        return Reading(parsed)
     reading = _Interpreter(parsed, name).read()
-    if not asks_help(parsed):
-        for special in dict.fromkeys(n.special for n in parsed.nodes if n.special):
-            specials()[special](reading, name, words)
-        if not reading.items and not reading.answered and reading.reads_stdin is None and operands_missing(parsed.node):
-            text = f"{name.text}: what it works on is missing"
-            reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, name.span, text))
-        if parsed.cut is not None:
-            reading.reads_stdin = None
-            text = f"{name.text}: the value of {parsed.cut.text} is missing"
-            reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, parsed.cut.span, text))
+    for special in dict.fromkeys(n.special for n in parsed.nodes if n.special):
+        specials()[special](reading, name, words)
+    if not reading.items and not reading.answered and reading.reads_stdin is None and operands_missing(parsed.node):
+        text = f"{name.text}: what it works on is missing"
+        reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, name.span, text))
+    if parsed.cut is not None:
+        reading.reads_stdin = None
+        text = f"{name.text}: the value of {parsed.cut.text} is missing"
+        reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, parsed.cut.span, text))
     return reading
 
 
@@ -70,8 +71,6 @@ class _Interpreter(Teller):
         self.node = parsed.node
 
     def read(self) -> Reading:
-        if self.parsed.hits and asks_help(self.parsed):
-            return self.out
         if self.parsed.unknown_sub is not None and self.node.unknown_subcommand == "opaque":
             return self.unknown_subcommand(self.parsed.unknown_sub)
         meanings = [(hit, _chosen(hit.option.meaning, hit.value)) for hit in self.parsed.hits if hit.option]
@@ -140,8 +139,7 @@ class _Interpreter(Teller):
         return out
 
     def option(self, hit: Hit, meaning: Meaning) -> None:
-        current = hit.value if hit.value is not None else None
-        self.tell_all(meaning.effects, current, None, hit.word.span)
+        self.tell_all(meaning.effects, hit.value, None, hit.word.span)
         if meaning.delegate and meaning.delegate.kind != "none" and hit.value is not None:
             self.hand(meaning.delegate, [hit.value], hit.value.span)
 

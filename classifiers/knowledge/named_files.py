@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 
 from classifiers.knowledge.arguments import Hit, Parsed
-from classifiers.knowledge.model import Meaning
 from classifiers.knowledge.words import Word
 
 _READ = re.compile(
@@ -37,14 +36,10 @@ _PATH = re.compile(r"(?:[\w.~@+-]*/)+[\w.@+-]+|[\w.@+-]+\.(?:[a-z][a-z0-9_]{0,5}
 def named_files(parsed: Parsed) -> Iterator[Word]:
     """The values, in the order they were given."""
     for hit in parsed.hits:
-        if hit.value is not None and _bare(hit):
+        if hit.value is not None and hit.bare:
             name = hit.value.text.removeprefix("@")  # ``@file``: the text is in the file
             if all(_names_file(spelling, name) for spelling in _long_names(hit)):
                 yield hit.value.with_text(name)
-
-
-def _bare(hit: Hit) -> bool:
-    return hit.option is None or hit.option.meaning == Meaning()
 
 
 def _long_names(hit: Hit) -> tuple[str, ...]:

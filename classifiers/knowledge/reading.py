@@ -21,6 +21,10 @@ class Told:
     span: tuple[int, int]
     word: Word | None = None
 
+    def tag(self, *tags: str) -> None:
+        """Add risk tags. The fields may be a table's own, so they are not changed in place."""
+        self.fields = {**self.fields, "tags": [*self.fields.get("tags", ()), *tags]}
+
 
 @dataclass(slots=True)
 class Handed:

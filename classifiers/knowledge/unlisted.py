@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from classifiers.effects import Verb
 from classifiers.knowledge.arguments import Hit, Parsed
-from classifiers.knowledge.model import Meaning, Slot
+from classifiers.knowledge.model import Slot
 from classifiers.knowledge.words import Word
 
 Verbs = frozenset[Verb]
@@ -94,9 +94,8 @@ def _shortens(hit: Hit, parsed: Parsed) -> bool:
 
 def _names_program(hit: Hit) -> bool:
     """Whether an option nobody gave a meaning is given a path or a command line to run."""
-    bare = hit.option is None or hit.option.meaning == Meaning()
     given = hit.value.text if hit.value is not None else ""
-    return bare and _PROGRAMS.fullmatch(hit.spelling) is not None and ("/" in given or " " in given.strip())
+    return hit.bare and _PROGRAMS.fullmatch(hit.spelling) is not None and ("/" in given or " " in given.strip())
 
 
 def _hints(hit: Hit) -> bool:
@@ -115,7 +114,7 @@ def _doubtful(hit: Hit, parsed: Parsed) -> bool:
 
 def _one_letter(hit: Hit) -> bool:
     """Whether one letter, listed with a value for many programs at once, may not take the word after it."""
-    if hit.option is None or hit.option.meaning != Meaning() or hit.spelling in _PRINTS:
+    if hit.option is None or not hit.bare or hit.spelling in _PRINTS:
         return False  # what has a meaning of its own was described for these programs
     alone = len(hit.word.text) == len("-x")
     return alone and hit.option.values > 0 and hit.value is hit.following

@@ -23,7 +23,7 @@ def backups(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noq
     edited = [i for i in reading.items if isinstance(i, Told) and i.action is Verb.MODIFY and i.word is not None]
     for item in edited:
         if item.target and facts(canonical(item.target), NOWHERE).erase_tags:  # lines go from a log
-            item.fields = {**item.fields, "tags": [*item.fields.get("tags", ()), "defense_evasion"]}
+            item.tag("defense_evasion")
     for item in edited if suffix else []:
         if item.word in reading.parsed.operands and item.target:
             place = _named(item.target, suffix)

@@ -24,8 +24,8 @@ def read_fd(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     for place in places or [Word(base, name.span)]:
         reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, place.text, _READ, place.span, place))
     for place in (places or [Word(base, name.span)])[:8]:
+        found = _found(place.text, reading, operands)
         for command in commands:
-            found = _found(place.text, reading, operands)
             reading.items.append(_handed(command, place.text, found))
 
 

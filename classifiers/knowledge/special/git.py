@@ -91,7 +91,7 @@ def _kept(reading: Reading, parsed: Parsed) -> None:
     tags += ["defense_evasion"] if value.lower() in _UNCHECKED.get(key, ()) else []
     for item in reading.items if tags else ():
         if isinstance(item, Told) and item.action is Verb.MODIFY:
-            item.fields = {**item.fields, "tags": [*item.fields.get("tags", ()), *tags]}
+            item.tag(*tags)
 
 
 def _alias(reading: Reading, parsed: Parsed, alias: str, value: Word, words: Sequence[Word]) -> None:

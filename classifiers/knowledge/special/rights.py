@@ -27,7 +27,7 @@ def read_rights(reading: Reading, name: Word, words: Sequence[Word]) -> None:  #
     loosens = is_known(given) and bool(_OPEN_MODE.fullmatch(given) if chmod else not _OWN.fullmatch(given))
     for item in reading.items if loosens else ():
         if isinstance(item, Told) and _is_secret(item, system=not chmod):
-            item.fields = {**item.fields, "tags": [*item.fields.get("tags", ()), "credential_access"]}
+            item.tag("credential_access")
 
 
 def _is_secret(item: Told, *, system: bool) -> bool:
