@@ -11,6 +11,8 @@ import re
 from bisect import bisect_left
 from collections import Counter
 
+from classifiers.clock import spent
+
 _CALLED = frozenset({"iex", "invoke-expression", "echo", "write-host", "write-output", "cmd", "start-process"})
 _PATH = re.compile(r"\$(?:\{[\w:()]+\}|(?:\w+:)?\w+)[\\/][^\s;|)}{(,\"'`<>&]*")
 _WORD = re.compile(r"[\w-]+")
@@ -19,13 +21,17 @@ _NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e\d+)?)[lud]?(?:[kmgtp]b)?
 _SIZE = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)([kmgtp]b)\b", re.IGNORECASE)
 _BEFORE_ARGUMENT = frozenset(" \t=,")
 _CLAUSE = re.compile(r"[ \t]+(?=['\"$\d]|default\b)", re.IGNORECASE)
+_LOOK = 512  # steps between two looks at the clock
 _NATIVE_SWITCH = re.compile(r"(?<=\s)[-/](?:split|join|f|replace|match)(?=\s)", re.IGNORECASE)
 
 
-def mended(text: str) -> tuple[str, list[int]]:
-    """(text, places): each place is an offset in the mended text where one character was put in."""
+def mended(text: str, deadline: float | None = None) -> tuple[str, list[int]]:
+    """(text, places): each place is an offset in the mended text where one character was put in.
+
+    Raises TimeoutError past ``deadline`` (of ``classifiers.clock``).
+    """
     speller = _Speller(_SIZE.sub(lambda m: m[1] + "0" * len(m[2]), text))
-    speller.run()
+    speller.run(deadline)
     return "".join(speller.out), [place + i for i, place in enumerate(speller.places)]
 
 
@@ -41,10 +47,13 @@ class _Speller:
         self.word = ""  # the last bare word
         self.switch = False  # a switch whose body has not begun
 
-    def run(self) -> None:
-        i = 0
+    def run(self, deadline: float | None) -> None:
+        i = steps = 0
         while i < len(self.text):
             i = self.step(i)
+            steps += 1
+            if deadline is not None and not steps % _LOOK and spent() > deadline:
+                raise TimeoutError
 
     def step(self, i: int) -> int:
         text, char = self.text, self.text[i]

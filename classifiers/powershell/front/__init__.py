@@ -28,7 +28,7 @@ def read(text: str, deadline: float | None = None) -> Reading:
     """Positions are code points. Raises TimeoutError past ``deadline`` (of ``classifiers.clock``)."""
     import tree_sitter_powershell  # noqa: PLC0415 - loaded when the first script comes
 
-    spelled, places = mended(text)
+    spelled, places = mended(text, deadline)
     source = Source(
         spelled, parser_of("powershell", tree_sitter_powershell.language()), lambda p: original(places, p), deadline
     )

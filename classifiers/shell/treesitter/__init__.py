@@ -18,6 +18,6 @@ __all__ = ["TooDeepError", "TooLongError", "parse"]
 _TABLES = Tables({**statements.STATEMENTS, **commands.STATEMENTS}, words.PARTS)
 
 
-def parse(text: str, tick: Callable[[], None] | None = None) -> ir.Body:
+def parse(text: str, tick: Callable[[float], None] | None = None) -> ir.Body:
     """Statements of a script. Raises TooDeepError, TooLongError and what ``tick`` (called per statement) raises."""
     return read(text, _TABLES, tick)

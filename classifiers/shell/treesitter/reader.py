@@ -25,6 +25,7 @@ MAX_DEPTH = 120
 MAX_CODE = 32_000  # characters
 QUICK = 1_000  # bytes any text of which is parsed well within the budget
 _PIECE = 1 << 16
+_STRIDE = 0.012  # seconds the grammar was seen to work before it asks again (20,000 bars)
 
 
 class TooLongError(Exception):
@@ -43,7 +44,7 @@ class Tables:
     parts: dict[str, Callable[[Reader, Any, list[ir.Part], bool], None]]
 
 
-def read(text: str, tables: Tables, tick: Callable[[], None] | None = None) -> ir.Body:
+def read(text: str, tables: Tables, tick: Callable[[float], None] | None = None) -> ir.Body:
     """Statements of a script. Raises TooDeepError, TooLongError and what ``tick`` (called per statement) raises."""
     skeleton, lifted = lift(text)
     if len(skeleton) - sum(len(here.body) for here in lifted.values()) > MAX_CODE:
@@ -54,13 +55,13 @@ def read(text: str, tables: Tables, tick: Callable[[], None] | None = None) -> i
 class _Late:
     """What the grammar asks between steps: whether ``tick`` has raised; its exception is kept."""
 
-    def __init__(self, tick: Callable[[], None]) -> None:
+    def __init__(self, tick: Callable[[float], None]) -> None:
         self.tick = tick
         self.error: Exception | None = None
 
     def __call__(self, *_progress: Any) -> bool:
         try:
-            self.tick()
+            self.tick(_STRIDE)
         except Exception as error:  # raised again where the parser was called
             self.error = error
         return self.error is not None
@@ -75,7 +76,7 @@ class Reader:
         lifted: dict[int, Lifted],
         tables: Tables,
         base: int = 0,
-        tick: Callable[[], None] | None = None,
+        tick: Callable[[float], None] | None = None,
     ) -> None:
         self.skeleton, self.lifted, self.tables, self.base, self.tick = skeleton, lifted, tables, base, tick
         self.statements, self.readers = tables.statements, tables.parts
@@ -126,7 +127,7 @@ class Reader:
         out: ir.Body = []
         for node in nodes:
             if self.tick is not None:
-                self.tick()
+                self.tick(0.0)
             kind = node.type
             if kind == "&":
                 if out:
