@@ -170,9 +170,7 @@ class Writer:
         if not self._full:
             if self._losses.missing.any():
                 self._say_missing("spool_full")
-            owed, self._owed = self._owed, []
-            for exchange, payload in owed:
-                self._append(exchange, fmt.CONTROL, payload)
+            self._pay()
         self._odd = bool(self._full or self._losses.live)
         self.flush()
 
@@ -182,9 +180,7 @@ class Writer:
         self._look()
         if self._losses.missing.any():
             self._say_missing(self._full or "spool_full")
-        owed, self._owed = self._owed, []
-        for exchange, payload in owed:
-            self._append(exchange, fmt.CONTROL, payload)
+        self._pay()
         self._control(0, {"event": "closed"})
         self.flush()
         self._segment.close()
@@ -217,6 +213,11 @@ class Writer:
         self._seq += 1
         self._parts.append(fmt.entry(exchange, self._seq, self._clock(), kind, payload))
         self.pending_bytes += len(payload) + fmt.HEADER_BYTES
+
+    def _pay(self) -> None:
+        owed, self._owed = self._owed, []
+        for exchange, payload in owed:
+            self._append(exchange, fmt.CONTROL, payload)
 
     def _say_missing(self, reason: str) -> None:
         self._control(0, self._losses.take_missing().dropped(reason))

@@ -4,7 +4,8 @@ import pytest
 
 from proxy.spool import format as fmt
 from proxy.spool.events import BodySeen
-from proxy.spool.tail import BATCH_BYTES, SpoolTail
+from proxy.spool.follower import BATCH_BYTES
+from proxy.spool.tail import SpoolTail
 from proxy.spool.writer import open_section
 
 OPENING = fmt.OPEN | fmt.HEAD | fmt.BODY
