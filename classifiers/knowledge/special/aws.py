@@ -70,7 +70,7 @@ def read_aws(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         _run_command(reading, given)
     if out is not None:
         fields: Json = {"destructive": None, "reversibility": "reversible"}
-        reading.items.append(Told(Verb.CREATE, Domain.FILESYSTEM, out.text, fields, out.span, out))
+        reading.items.append(Told(Verb.MODIFY, Domain.FILESYSTEM, out.text, fields, out.span, out))
     _ = name
 
 

@@ -64,12 +64,12 @@ CASES = {
     # a job runner's replacement strings: with and without an extension, filled or unknown
     "parallel convert {} {.}.webp ::: art/a.b.png": [
         "read filesystem:art/a.b.png",
-        "create filesystem:art/a.b.webp maybe_destructive",
+        "modify filesystem:art/a.b.webp maybe_destructive",
     ],
     "ls | parallel 'convert {} {.}.webp'": [
         "read filesystem:.",
         "read filesystem:? raw=<stdin>",
-        "create filesystem:? maybe_destructive raw=<stdin>.webp",
+        "modify filesystem:? maybe_destructive raw=<stdin>.webp",
     ],
     # a local port that kubectl's proxy may hold, and anything else
     "curl -s localhost:8001/carts/7": ["receive network:localhost:8001"],
