@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
 from classifiers.code.constants import binary, fold, join, path_part
+from classifiers.code.listings import are_patterns
 from classifiers.code.values import Value, constant, taints, unknown
 from classifiers.effects import OpaqueReason
 
@@ -91,6 +92,8 @@ def _index(reader: Interpreter, node: ir.Index) -> Value:
         return reader.enter(base.function, [key])
     if HOME.fullmatch(reader.source(node)):
         return constant("~")
+    if isinstance(base.data, list) and base.data and are_patterns(base.data):  # one member stands for all of them
+        return base if isinstance(key.data, slice) else base.data[0]
     if base.known and key.known and isinstance(base.data, list | dict | str):
         try:
             found = base.data[key.data]
@@ -137,6 +140,10 @@ def _other(reader: Interpreter, node: ir.Other) -> Value:
     return values[-1] if node.last and values else unknown(reader.source(node), *values)
 
 
+def _spread(reader: Interpreter, node: ir.Spread) -> Value:
+    return reader.value(node.value)
+
+
 def _command(reader: Interpreter, node: ir.Command) -> Value:
     return make_call(Site(reader, Value(ref="__shell__"), [reader.value(node.text)], {}, node.span))
 
@@ -159,5 +166,6 @@ READERS: dict[type, Callable[[Interpreter, Any], Value]] = {
     ir.Sequence: _sequence,
     ir.Table: _table,
     ir.Command: _command,
+    ir.Spread: _spread,
     ir.Other: _other,
 }

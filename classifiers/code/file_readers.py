@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.run_readers import http, shell, words
-from classifiers.code.values import Value
+from classifiers.code.values import Value, constant
 from classifiers.effects import Domain, Effect, OpaqueReason, Reversibility, Verb
-from classifiers.paths import canonical, is_stream, known_to_exist, located
+from classifiers.paths import canonical, is_stream, located
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -45,15 +45,12 @@ def file(site: Site, known: Known) -> Value | None:
     if (path.text is not None and path.text.startswith(("|", "-|"))) or (path.text or "").endswith("|"):
         return shell(site, replace(known, roles={"command": known.roles["path"]}))
     for verb, destructive in _modes(flags):
-        certain = bool(
-            destructive is None and path.text is not None and known_to_exist(canonical(path.text), context.home)
-        )
         effect = Effect(
             Domain.FILESYSTEM,
             verb,
             path.text,
             None if path.text is not None else path.raw or site.raw,
-            True if certain else destructive,
+            destructive,
             _REVERSIBLE[verb],
         )
         out.put(located(effect, context) if path.text is not None else effect, site.span)
@@ -75,9 +72,28 @@ def load(site: Site, known: Known) -> Value | None:
     if path is None or (path.known and path.text is None) or path.ref in {"file", "Response"}:
         return None
     if re.match(r"\w+://", path.text if path.text is not None else path.shape or ""):
-        return http(site, replace(known, roles={"method": "GET", "url": known.roles["path"]}))
+        return _requested(site, known)
     file(site, replace(known, roles={"path": known.roles["path"], "default": "r"}))
     return Value(ref=known.returns, raw=site.raw, taint=site.taint)
+
+
+def _requested(site: Site, known: Known) -> Value | None:
+    """PHP's ``file_get_contents($url, false, $context)``: the context may say another method than GET, and a body."""
+    context = role_of(site, known, "context")
+    options = context.data.get("http") if context is not None and isinstance(context.data, dict) else None
+    said = options.data if isinstance(options, Value) and isinstance(options.data, dict) else {}
+    named = {**site.named, "method": said.get("method", constant("GET")), "body": said.get("content", Value())}
+    roles = {"verb": "method", "url": known.roles["path"], "body": "body"}
+    return http(replace(site, named=named), replace(known, roles=roles))
+
+
+def written(site: Site, known: Known) -> Value | None:
+    """A file written whole, unless a flag says that what is written comes after what is there."""
+    flags = role_of(site, known, "flags")
+    said = "" if flags is None else flags.text or flags.raw
+    adds = said.startswith("a") or "APPEND" in said
+    file(site, replace(known, roles={"path": known.roles["path"], "default": "a" if adds else "w"}))
+    return None
 
 
 def save(site: Site, known: Known) -> Value | None:

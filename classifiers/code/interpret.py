@@ -14,7 +14,7 @@ from classifiers.code import expressions, ir, statements
 from classifiers.code.calls import Site, make_call
 from classifiers.code.invocations import invoke
 from classifiers.code.library import Library
-from classifiers.code.values import UNKNOWN, Value, constant
+from classifiers.code.values import UNKNOWN, Value, constant, taints
 from classifiers.context import Context
 from classifiers.effects import Domain, OpaqueReason, Tag, Verb
 from classifiers.gather import Gather
@@ -86,7 +86,13 @@ class Interpreter:
         return _READERS[type(node)](self, node)
 
     def values(self, nodes: Iterable[ir.Node]) -> list[Value]:
-        return [self.value(node) for node in nodes]
+        """What each node is; a list that is spread out is what its members are."""
+        out: list[Value] = []
+        for node in nodes:
+            value = self.value(node)
+            members = value.data if isinstance(node, ir.Spread) and value.known else None
+            out += [m for m in members if isinstance(m, Value)] if isinstance(members, list) else [value]
+        return out
 
     def enter(self, node: ir.Function | ir.Class, args: list[Value], named: dict[str, Value] | None = None) -> Value:
         """Read a body with these arguments; a body being read already, or too deep, is not read again."""
@@ -105,9 +111,7 @@ class Interpreter:
         self.read.add(id(node))
         if self.language == "powershell":
             named = {f"${key}": value for key, value in (named or {}).items()}
-        self.scopes.append(
-            {**dict.fromkeys(node.params, UNKNOWN), **dict(zip(node.params, args, strict=False)), **(named or {})}
-        )
+        self.scopes.append(_bound(node, args, named or {}))
         try:
             for name, default in node.defaults[len(args) :] if node.defaults else ():
                 if default is not None and name not in (named or {}):
@@ -145,6 +149,19 @@ class Interpreter:
 
     def source(self, node: ir.Node) -> str:
         return self.text[node.span[0] : node.span[1]][:200]
+
+
+def _bound(node: ir.Function, args: list[Value], named: dict[str, Value]) -> dict[str, Value]:
+    """The parameters' values for one call."""
+    scope = {**dict.fromkeys(node.params, UNKNOWN), **dict(zip(node.params, args, strict=False)), **named}
+    if node.rest is not None:
+        at, name = node.rest
+        scope |= dict.fromkeys(node.params[at:], UNKNOWN) | named
+        scope[name] = Value(known=True, data=args[at:], raw=name, taint=taints(*args[at:]))
+    if node.keywords:
+        others = {k: v for k, v in named.items() if k not in node.params}
+        scope[node.keywords] = Value(known=True, data=others, raw=node.keywords, taint=taints(*others.values()))
+    return scope
 
 
 def _is_implied(name: str) -> bool:

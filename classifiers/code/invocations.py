@@ -40,8 +40,10 @@ MAX_TURNS = 24  # of a function called with each member of a literal list
 
 
 def invoke(reader: Interpreter, node: ir.Call) -> Value:
-    func = reader.value(node.func)
+    func = _callee(reader, node.func)
     args, named = reader.values(node.args), {key: reader.value(value) for key, value in node.named}
+    if isinstance(others := named.get("**", UNKNOWN).data, dict):  # ``f(**options)``
+        named = {**{k: v for k, v in named.items() if k != "**"}, **others}
     if _HOME_CALL.match(reader.source(node)):
         return constant("~")
     nodes = (*node.args, *(value for _, value in node.named))
@@ -68,6 +70,15 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     if method in reader.methods and not reader.library.call(func.ref):
         return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
     return make_call(Site(reader, func, args, named, node.span, node.words))
+
+
+def _callee(reader: Interpreter, node: ir.Node) -> Value:
+    """What is called. A Ruby method's name alone is a call too, but not where the call's arguments follow it."""
+    if reader.language == "ruby" and isinstance(node, ir.Name):
+        held = next((s[node.id] for s in reversed(reader.scopes) if node.id in s), None)
+        if held is not None and isinstance(held.function, ir.Function):
+            return held
+    return reader.value(node)
 
 
 def _blocks(given: Iterable[Value]) -> list[Value]:

@@ -86,6 +86,8 @@ class Function:
     params: tuple[str, ...]
     body: tuple[Node, ...]
     defaults: tuple[tuple[str, Node | None], ...] = ()  # for each parameter, what it is when not given
+    rest: tuple[int, str] | None = None  # the parameter that takes all arguments from this place on, as a list
+    keywords: str = ""  # the parameter that takes the named arguments no other takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,14 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A list whose members are arguments, or members of another list, of their own: ``*list``, ``...list``."""
+
+    span: Span
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Other:
     """``last``: the value is that of the last part, as in JavaScript's ``(a, b)``."""
 
@@ -154,5 +164,5 @@ class Other:
 
 Node = (
     Const | Name | Attr | Call | Index | Join | Binary | Sequence | Table | Function | Class | Assign | Import | If
-    | Loop | Return | Command | Other
+    | Loop | Return | Command | Spread | Other
 )  # fmt: skip

@@ -65,6 +65,25 @@ def _below(own: Value, args: Sequence[Value], raw: str, between: str = "", name:
     return _found(own, args, raw, path(posixpath.join(own.text, between, asked), raw, own))
 
 
+def members(table: Value) -> tuple[list[Value], list[Value]] | None:
+    """Keys and values of a table that is known as a whole; None when it is none, or a part of it was put together."""
+    held = table.data if table.known and isinstance(table.data, dict) else None
+    if held is None or "" in held or "**" in held or not all(isinstance(v, Value) for v in held.values()):
+        return None
+    return [constant(key) for key in held], list(held.values())
+
+
+def _table(own: Value, args: Sequence[Value], raw: str, part: str) -> Value:
+    """A table's keys, values, or both in pairs: of the object whose method it is, or of the first argument."""
+    table = args[0] if args and isinstance(args[0].data, dict) else own
+    found = members(table)
+    if found is None:
+        return unknown(raw, own, *args)
+    keys, values = found
+    pairs = [Value(known=True, data=[k, v], raw=raw) for k, v in zip(keys, values, strict=True)]
+    return Value(known=True, data={"keys": keys, "values": values}.get(part, pairs), raw=raw, taint=taints(*values))
+
+
 def _counted(own: Value, args: Sequence[Value], raw: str) -> Value:
     """``enumerate``: a number that is not known beside each member."""
     if not args or not isinstance(args[0].data, list):
@@ -77,6 +96,9 @@ LISTINGS: dict[str, Callable[[Value, Sequence[Value], str], Value]] = {
     "found": _named_pattern,
     "names": _names,
     "counted": _counted,
+    "table_keys": lambda own, args, raw: _table(own, args, raw, "keys"),
+    "table_values": lambda own, args, raw: _table(own, args, raw, "values"),
+    "table_items": lambda own, args, raw: _table(own, args, raw, "items"),
     "entries": _entries,
     "walked": _walked,
     "below": _below,

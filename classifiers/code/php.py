@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from classifiers.code import ir
@@ -15,12 +16,12 @@ _TABLE = {
     "function_call_expression": "function_call", "member_call_expression": "method",
     "nullsafe_member_call_expression": "method", "scoped_call_expression": "method",
     "object_creation_expression": "new", "member_access_expression": "member", "subscript_expression": "index",
-    "binary_expression": "binary", "array_creation_expression": "sequence", "assignment_expression": "assign",
+    "binary_expression": "binary", "array_creation_expression": "array", "assignment_expression": "assign",
     "augmented_assignment_expression": "append", "function_definition": "function", "method_declaration": "function",
     "anonymous_function": "function", "arrow_function": "function", "class_declaration": "klass",
-    "if_statement": "branch", "foreach_statement": "loop", "return_statement": "returned",
+    "if_statement": "branch", "foreach_statement": "each", "return_statement": "returned",
     "include_expression": "included", "include_once_expression": "included", "require_expression": "included",
-    "require_once_expression": "included",
+    "require_once_expression": "included", "variadic_unpacking": "spread",
 }  # fmt: skip
 
 
@@ -32,6 +33,26 @@ class _Front(GrammarFront):
         plain = func is not None and func.type == "name"
         name = ir.Name(self.source.span(func), self.text(func).lower()) if plain else self.node(func)
         return ir.Call(self.source.span(node), name, tuple(args), tuple(named))
+
+    def each(self, node: Any) -> ir.Node:
+        """``foreach ($table as $key => $value)``: a turn is the value."""
+        made = self.loop(node)
+        target = made.target if isinstance(made, ir.Loop) else None
+        if isinstance(made, ir.Loop) and isinstance(target, ir.Other) and target.parts:
+            return replace(made, target=target.parts[-1])
+        return made
+
+    def array(self, node: Any) -> ir.Node:
+        """``['a' => 1, CURLOPT_URL => $u]`` is a table, a constant's name its key; without keys it is a list."""
+        items = [c for c in node.named_children if c.type == "array_element_initializer"]
+        pairs = [c.named_children for c in items if c.named_child_count == 2]
+        if not pairs or len(pairs) != len(items):
+            return self.sequence(node)
+        keys = [self.node(key) for key, _value in pairs]
+        named = [str(k.value) if isinstance(k, ir.Const) else k.id if isinstance(k, ir.Name) else "" for k in keys]
+        made = [("", k) for k in keys if not isinstance(k, ir.Const | ir.Name)]
+        values = [(name, self.node(value)) for name, (_key, value) in zip(named, pairs, strict=True)]
+        return ir.Table(self.source.span(node), (*made, *values))
 
 
 def parse(text: str, deadline: float | None = None) -> list[ir.Node]:

@@ -162,7 +162,9 @@ class _Reader:
         given = [*[None] * (len(plain) - len(args.defaults)), *args.defaults, *args.kw_defaults]
         defaults = tuple((p, None if d is None else self.expr(d)) for p, d in zip(params, given, strict=True))
         known = defaults if any(d is not None for _, d in defaults) else ()
-        return ir.Function(span, name, params, tuple(self.block(body)), known)
+        rest = (len(plain), args.vararg.arg) if args.vararg is not None else None
+        keywords = args.kwarg.arg if args.kwarg is not None else ""
+        return ir.Function(span, name, params, tuple(self.block(body)), known, rest, keywords)
 
     def decorators(self, nodes: list[ast.expr]) -> list[ir.Node]:
         """Each is called with what it decorates."""
@@ -190,7 +192,7 @@ class _Reader:
                 return ir.Attr(span, self.expr(node.value), node.attr)
             case ast.Call():
                 named = tuple((k.arg or "**", self.expr(k.value)) for k in node.keywords)
-                return ir.Call(span, self.expr(node.func), tuple(self.exprs(_spread(node.args))), named)
+                return ir.Call(span, self.expr(node.func), tuple(self.exprs(node.args)), named)
             case ast.JoinedStr():
                 return ir.Join(span, tuple(self.exprs(node.values)))
             case ast.FormattedValue():
@@ -214,7 +216,9 @@ class _Reader:
                 closure = ir.Function(span, "", params, (self.expr(node.body),))
                 defaults = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
                 return ir.Other(span, tuple(self.exprs(defaults))) if _calls(defaults) else closure
-            case ast.Starred() | ast.Await():
+            case ast.Starred():
+                return ir.Spread(span, self.expr(node.value))
+            case ast.Await():
                 return self.expr(node.value)
             case ast.NamedExpr():
                 return ir.Assign(span, (self.expr(node.target),), self.expr(node.value))
@@ -245,15 +249,6 @@ class _Reader:
             elif isinstance(child, ast.stmt):
                 out += self.statement(child)
         return out
-
-
-def _spread(args: list[ast.expr]) -> list[ast.expr]:
-    """``f(*["a", "b"])`` is ``f("a", "b")``."""
-    out: list[ast.expr] = []
-    for arg in args:
-        literal = arg.value if isinstance(arg, ast.Starred) else None
-        out += literal.elts if isinstance(literal, ast.List | ast.Tuple) else [arg]
-    return out
 
 
 def _calls(nodes: list[ast.expr]) -> bool:

@@ -18,7 +18,7 @@ _TABLE = {
     "operator_assignment": "append", "method": "function", "singleton_method": "function", "block": "function",
     "do_block": "function", "lambda": "function", "class": "klass", "module": "klass", "if": "branch",
     "unless": "branch", "if_modifier": "branch", "unless_modifier": "branch", "for": "loop", "return": "returned",
-    "block_argument": "handed",
+    "block_argument": "handed", "splat_argument": "spread",
 }  # fmt: skip
 
 

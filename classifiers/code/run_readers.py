@@ -11,7 +11,8 @@ from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
-from classifiers.http import request_effects
+from classifiers.http import is_unread, request_effects
+from classifiers.paths import canonical
 from classifiers.sql import classify_sql, looks_like_sql
 
 if TYPE_CHECKING:
@@ -19,7 +20,19 @@ if TYPE_CHECKING:
 
 
 def shell(site: Site, known: Known) -> Value | None:
-    """A command as text, or as a vector; text of a call that has ``shell=False`` is one program's name."""
+    """A command as text, or as a vector, in the folder ``cwd`` names."""
+    context, folder = site.reader.context, site.argument("cwd|chdir")
+    if folder is None or (folder.known and not folder.text):
+        return _shell(site, known)
+    cwd = canonical(folder.text, context.cwd, context.home) if folder.text is not None else None
+    site.reader.context = replace(context, cwd=cwd)
+    try:
+        return _shell(site, known)
+    finally:
+        site.reader.context = context
+
+
+def _shell(site: Site, known: Known) -> Value | None:
     command = role_of(site, known, "command")
     if command is None:
         return None
@@ -87,7 +100,8 @@ def words(site: Site, known: Known) -> Value | None:
         return shell(site, replace(known, roles={"command": "0"}))
     texts = [v.text for v in given]
     if given and None not in texts:
-        return to_surface(site, "shell", {"argv": texts}, given[0])
+        vector = Value(known=True, data=given, raw=site.raw, decoded=any(v.decoded for v in given))
+        return shell(replace(site, args=[vector, *site.args[len(given) :]]), replace(known, roles={"command": "0"}))
     site.reader.out.add(
         Domain.PROCESS, Verb.EXECUTE, given[0].text if given else None, span=site.span, destructive=None
     )
@@ -165,8 +179,11 @@ def http(site: Site, known: Known) -> Value | None:
     if isinstance(base, str) and base and "://" not in text:  # a client made for one address
         text = f"{base if '://' in base else 'https://' + base}/{text.lstrip('/')}"
     context = site.reader.context
-    for effect in request_effects(method, text, body.data if body is not None and body.known else None, context):
+    given = body.data if body is not None and body.known else None
+    for effect in request_effects(method, text, given, context):
         site.reader.out.put(effect, site.span)
+    if is_unread(method, text, given):
+        site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
     if method == "$METHOD":
         site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     returns = known.returns

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.code.ir import Function
 from classifiers.code.library import Known
-from classifiers.code.values import Value
+from classifiers.code.values import Value, constant
 from classifiers.effects import Domain, Privilege, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.shell import hooks
@@ -33,17 +33,38 @@ def mode(site: Site, known: Known) -> Value | None:
     return None
 
 
-_BODY = frozenset({"CURLOPT_POSTFIELDS", "CURLOPT_INFILE", "CURLOPT_READDATA", "CURLOPT_UPLOAD", "CURLOPT_MIMEPOST"})
+_BODY = ("CURLOPT_POSTFIELDS", "CURLOPT_INFILE", "CURLOPT_READDATA", "CURLOPT_MIMEPOST")
+# Options that choose a method, and which (PHP manual, curl_setopt).
+_METHODS = {"CURLOPT_NOBODY": "HEAD", "CURLOPT_UPLOAD": "PUT", "CURLOPT_PUT": "PUT", "CURLOPT_POST": "POST"}
+
+
+def curl_handle(site: Site, _known: Known) -> Value:
+    """PHP's ``curl_init``: a transfer that is described option by option and made by ``curl_exec``."""
+    url = site.argument(0)
+    return Value(ref="curl", raw=site.raw, data={} if url is None else {"CURLOPT_URL": url}, taint=site.taint)
 
 
 def curl_option(site: Site, _known: Known) -> Value | None:
-    """PHP's ``curl_setopt($c, CURLOPT_POSTFIELDS, …)``: the transfer ``curl_init`` began now carries this away."""
-    handle, option = site.argument(0), site.argument(1)
-    if handle is not None and option is not None and (option.raw or option.ref) in _BODY:
-        sent = [i for i in sorted(handle.taint) if site.reader.out.effects[i].domain is Domain.NETWORK]
-        host = site.reader.out.effects[sent[0]].target if sent else None
-        site.reader.out.add(Domain.NETWORK, Verb.SEND, host, span=site.span)
+    """``curl_setopt($c, CURLOPT_POSTFIELDS, …)``, or several at once."""
+    handle, option, value = (site.argument(i) for i in range(3))
+    options = handle.data if handle is not None and handle.ref == "curl" else None
+    if option is None or not isinstance(options, dict):
+        return None
+    given = option.data if isinstance(option.data, dict) else {option.ref or option.raw: value or Value()}
+    options.update(given)
     return None
+
+
+def curl_made(site: Site, known: Known) -> Value:
+    """``curl_exec($c)``: the request itself, a library call of its own with URL, method and body."""
+    handle = site.argument(known.roles.get("handle", "0"))
+    options = handle.data if handle is not None and handle.ref == "curl" and isinstance(handle.data, dict) else {}
+    body = next((options[name] for name in _BODY if name in options), Value())
+    chosen = next((m for name, m in _METHODS.items() if name in options and options[name].data is not False), "GET")
+    if chosen == "GET" and any(name in options for name in _BODY):
+        chosen = "POST"
+    method = options.get("CURLOPT_CUSTOMREQUEST", constant(chosen))
+    return site.reader.call_library("curl.request", [options.get("CURLOPT_URL", Value()), method, body], site.span)
 
 
 def hook(site: Site, _known: Known) -> Value | None:

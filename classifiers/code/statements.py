@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
 from classifiers.code.expressions import SELVES
-from classifiers.code.listings import are_patterns
+from classifiers.code.listings import are_patterns, members
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
 from classifiers.effects import Domain, OpaqueReason, Verb
 
@@ -54,6 +54,8 @@ def _loop(reader: Interpreter, node: ir.Loop) -> Value:
     turns: list[Any] = [UNKNOWN if not items.known else None]
     if items.known and isinstance(items.data, list):
         turns = items.data[:MAX_TURNS] + ([UNKNOWN] if len(items.data) > MAX_TURNS else [])
+    elif (table := members(items)) is not None:
+        turns = table[1] if reader.language == "php" else table[0]
     elif items.known or items.taint or items.ref:
         turns = [unknown(items.raw, items)]
     given: list[Value] = []

@@ -15,11 +15,11 @@ from classifiers.address import Address, address
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, Domain, Effect, OpaqueReason, Sensitivity, Surface, Tag, Verb
 from classifiers.gather import Gather
-from classifiers.http.apis import api_effects
+from classifiers.http.apis import api_effects, runs_unread
 from classifiers.http.places import is_metadata
 from classifiers.paths import located
 
-__all__ = ["classify_http", "request_effects"]
+__all__ = ["classify_http", "is_unread", "request_effects"]
 
 # Deletion is what the method means; replacing or patching may lose what was there (RFC 9110 §9.3, RFC 5789).
 # MOVE and COPY replace what stands at the destination (RFC 4918 §9.8, §9.9).
@@ -39,6 +39,8 @@ def classify_http(
     span = (0, len(url))
     for effect in request_effects(method, url, body, context):
         out.put(effect, span)
+    if is_unread(method, url, body):
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, span, "what the request has run is not read")
     if not method.strip().isalpha():
         out.hide(OpaqueReason.DYNAMIC_COMMAND, None, f"method {method[:40]!r}")
     return out.action()
@@ -61,6 +63,12 @@ def request_effects(method: str, url: str, body: Any = None, context: Context = 
     if writes and verb == "POST" and told[0].destructive is False and _destructive(verb, url, body) is True:
         told = [replace(told[0], destructive=True), *told[1:]]
     return told or [_plain(verb, where, url, body)]
+
+
+def is_unread(method: str, url: str, body: Any = None) -> bool:
+    """Whether the request has something run that ``request_effects`` does not say."""
+    where = address(url)
+    return where is not None and runs_unread(method.strip().upper(), where, body)
 
 
 _DELETES = re.compile(r"/(?:do_?)?(?:delete|destroy|purge|remove|drop|truncate|wipe)\w*/?\Z", re.IGNORECASE)

@@ -37,6 +37,7 @@ class _Rule:
     path: re.Pattern[str]
     effects: tuple[str, ...]
     body: re.Pattern[str] | None
+    open: bool = False  # it runs what nobody has read
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,21 @@ class _Api:
 
 
 def api_effects(method: str, where: Address, body: Any = None) -> list[Effect]:
+    found = _rule_of(method, where, body)
+    if found is None:
+        return []
+    rule, groups = found
+    return fill_all(rule.effects, lambda key: _group(groups, key), NOWHERE)
+
+
+def runs_unread(method: str, where: Address, body: Any = None) -> bool:
+    """The request has a command run somewhere else (an exec, a script) that is not read here."""
+    found = _rule_of(method, where, body)
+    return found is not None and found[0].open
+
+
+def _rule_of(method: str, where: Address, body: Any) -> tuple[_Rule, dict[str, str | None]] | None:
+    """The first rule for the request, and what its holes are filled from."""
     for api in sorted(_apis(), key=lambda a: where.host not in a.names):
         host = next((m for m in (h.fullmatch(where.host) for h in api.hosts) if m), None)
         if host is None:
@@ -55,9 +71,8 @@ def api_effects(method: str, where: Address, body: Any = None) -> list[Effect]:
             found = rule.path.fullmatch((where.segments or where.path).rstrip("/") or "/")
             if found is not None and method in rule.methods and _body_matches(rule, body, where.query):
                 named = _named(where.query, body)
-                groups = {**named, **host.groupdict(), **found.groupdict(), "host": where.host}
-                return fill_all(rule.effects, lambda key, groups=groups: _group(groups, key), NOWHERE)  # type: ignore[misc]
-    return []
+                return rule, {**named, **host.groupdict(), **found.groupdict(), "host": where.host}
+    return None
 
 
 def _body_matches(rule: _Rule, body: Any, query: str) -> bool:
@@ -122,6 +137,7 @@ def _rule(values: dict[str, Any]) -> _Rule:
         re.compile(_path(values["path"])),
         tuple(values["effects"]),
         re.compile(body, re.IGNORECASE) if body else None,
+        bool(values.get("open")),
     )
 
 

@@ -29,7 +29,8 @@ _ENGINES = {
 }
 _MARKS = {
     "postgres": r"\$\w*\$|::\w|\bilike\b|\breturning\b|\bpg_\w+|\blo_\w+|\bon conflict\b|\bserial\b",
-    "tsql": r"\bxp_\w+|\bsp_\w+|^\s*exec\b|\bnvarchar\b|\btop\s*\(?\d+|\[\w+\]\.|\bopenrowset\b|^\s*go\s*$",
+    "tsql": r"\bxp_\w+|\bsp_\w+|^\s*exec\b|\bnvarchar\b|\btop\s*\(?\d+|\[\w+\]\.|\bopenrowset\b|^\s*go\s*$"
+    r"|\bdbo\.|\s#\w+",
     "sqlite": r"\bpragma\b|\battach\s+(database\b|')|\bvacuum\s+into\b|\bsqlite_\w+|\bautoincrement\b",
     "mysql": r"`|\binto\s+(outfile|dumpfile)\b|\bload\s+data\b|\bauto_increment\b|\bengine\s*=|\bload_file\b",
     "oracle": r"\bvarchar2\b|\bfrom\s+dual\b|\butl_\w+|\bdbms_\w+",

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from classifiers.datafile import alternatives, table
-from classifiers.effects import Certainty, Domain, Effect, OpaqueReason, Verb
+from classifiers.effects import Certainty, Condition, Domain, Effect, OpaqueReason, Verb
 from classifiers.sql.place import Place, Site
 from classifiers.sql.split import statements
 from classifiers.surface import CallParts, surface_named
@@ -36,6 +36,7 @@ class _Phrase:
     command: bool
     procedure: bool
     early: bool  # tried before the parser: what the statement wraps is read instead of it
+    deferred: bool  # what is inside runs later
     parse: tuple[str, ...]  # texts that are statements again, groups of the pattern in braces
 
 
@@ -65,10 +66,13 @@ def _read_inside(phrase: _Phrase, found: re.Match[str], site: Site, again: Again
         return
     groups = {key: value or "" for key, value in found.groupdict().items()}
     groups["string"] = groups.get("string", "").replace("''", "'")
+    before = len(site.out.effects)
     for line in phrase.parse:
         inner = _FIELD.sub(lambda field: groups[field.group(1)], line)
         for start, end in statements(inner):
             again(inner[start:end], replace(site, depth=site.depth + 1))
+    for i in range(before, len(site.out.effects) if phrase.deferred else 0):
+        site.out.effects[i] = replace(site.out.effects[i], condition=Condition.DEFERRED)
 
 
 def run_procedure(name: str, arguments: list[str], site: Site) -> None:
@@ -163,5 +167,6 @@ def _phrase(raw: dict[str, Any]) -> _Phrase:
         "command" in raw,
         "procedure" in raw,
         bool(raw.get("early")),
+        bool(raw.get("deferred")),
         tuple(raw.get("parse", ())),
     )

@@ -270,7 +270,12 @@ class _Reader:
         return ".".join(p.name for p in node.parts) if isinstance(node, self.exp.Table) else ""
 
     def table(self, table: Any) -> str:
-        return self.place.table(*[p.name for p in table.parts])
+        return self.place.table(*[_temporary(p) + p.name for p in table.parts])
+
+
+def _temporary(part: Any) -> str:
+    """The mark of SQL Server's temporary tables, which the parser takes off."""
+    return "##" if part.args.get("global_") else "#" if part.args.get("temporary") else ""
 
 
 def _keeps_values(action: Any) -> bool:

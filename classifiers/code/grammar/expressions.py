@@ -97,6 +97,9 @@ class Expressions(Texts):
         """The value before a type."""
         return self.node(node.named_children[0])
 
+    def spread(self, node: Any) -> ir.Node:
+        return ir.Spread(self.source.span(node), self.node(node.named_children[0] if node.named_children else None))
+
     def sequence(self, node: Any) -> ir.Node:
         return ir.Sequence(self.source.span(node), tuple(self.block(node)))
 

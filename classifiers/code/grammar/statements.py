@@ -11,6 +11,7 @@ from classifiers.code.grammar.expressions import LISTS, Expressions
 from classifiers.code.grammar.nodes import SKIP
 
 _GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
+_RESTS = frozenset({"rest_pattern", "splat_parameter", "variadic_parameter"})  # they take the arguments that are left
 _BASES = frozenset({"class_heritage", "superclass"})
 _DEFAULTS = frozenset({"assignment_pattern", "optional_parameter", "required_parameter", "simple_parameter"})
 
@@ -44,12 +45,16 @@ class Statements(Expressions):
         params = self.part(node, "parameters", "parameter")
         block = self.block(body) if body is not None and self.table.get(body.type) is None else [self.node(body)]
         names = [] if params is None else re.findall(r"[$\w]+", re.sub(r"=[^,]*", "", self.text(params)))
-        given = [] if params is None else [c for c in params.named_children if c.type in _DEFAULTS]
+        parts = [] if params is None else [c for c in params.named_children if c.type not in SKIP]
+        given = [c for c in parts if c.type in _DEFAULTS]
+        at = next((i for i, c in enumerate(parts) if c.type in _RESTS and len(parts) == len(names)), None)
+        rest = None if at is None else (at, names[at])
+        names = names[:at]
         defaults = [self.node(self.part(c, "right", "value", "default_value")) for c in given]
         word = self.text(name) if name else ""
         if node.type == "method_definition" and self.text(node).startswith(("get ", "set ")):
             word = f"__get_{word}"  # called by looking at it
-        return ir.Function(self.source.span(node), word, tuple(names), (*defaults, *block))
+        return ir.Function(self.source.span(node), word, tuple(names), (*defaults, *block), rest=rest)
 
     def klass(self, node: Any) -> ir.Node:
         body = self.part(node, "body")
