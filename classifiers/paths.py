@@ -85,12 +85,12 @@ def is_stream(path: str) -> bool:
 
 def known_to_exist(path: str, home: str | None = None) -> bool:
     """True for files every system or account has, so overwriting one destroys something."""
-    return _table().existing(_tilde(path, home))
+    return _table().existing(tilde(path, home))
 
 
 def is_system_tree(path: str, home: str | None = None) -> bool:
     """True for folders whose whole content the machine or the account stands on."""
-    return _table().trees(_tilde(path, home)) or _table().trees(path)
+    return _table().trees(tilde(path, home)) or _table().trees(path)
 
 
 def file_effect(verb: Verb, path: str, context: Context, **more: Any) -> Effect:
@@ -173,7 +173,8 @@ def _is_foreign(path: str) -> bool:
     return "://" in path or "\\" in path or path[1:2] == ":" or (":" in path and _DRIVE.match(path) is not None)
 
 
-def _tilde(path: str, home: str | None) -> str:
+def tilde(path: str, home: str | None) -> str:
+    """``path`` with a home folder, the known one or anyone's, written ``~``: how the tables name places."""
     if home and (path == home or path.startswith(home + "/")):
         return "~" + path[len(home) :]
     parts = path.split("/", 3)
@@ -190,7 +191,7 @@ def _facts(path: str, home: str | None, workspace: str | None) -> PathFacts:
     scope = _scope(path, home, workspace, table)
     if path.startswith(("/private/etc/", "/private/var/")):  # macOS: the real place of /etc and /var
         path = path[8:]
-    seen = _tilde(path, home)
+    seen = tilde(path, home)
     for row in table.rows:
         if (row.matches(seen) or row.matches(path)) and not row.excepted(seen):
             f = row.facts

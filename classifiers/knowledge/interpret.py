@@ -114,7 +114,8 @@ class _Interpreter(Teller):
             self.slot(slot, words)
         if node.keyed is not None:
             self.keyed()
-        handed = any(isinstance(i, Handed) for i in self.out.items)
+        # options of a session on another machine run their commands here (ssh -o ProxyCommand): it stays a session
+        handed = any(isinstance(i, Handed) for i in self.out.items) and not (node.stdin and node.stdin.where)
         if node.stdin and not handed and not override and not any(ws for s, ws in assigned if s.meaning.delegate):
             where = self.filled(node.stdin.where)[0] if node.stdin.where else ""
             self.out.reads_stdin = replace(node.stdin, where=where or "")

@@ -72,7 +72,7 @@ def _group(ev: Evaluator, node: ir.Group, state: State, scope: Scope) -> Result:
     plan = apply_redirects(ev, node.redirects, state, scope)
     stdin = plan.stdin if plan.stdin is not None else scope.stdin
     stream, truth = ev.body(node.body, inner, replace(scope, stdin=stdin))
-    plan.wrote(ev, state, stream)
+    plan.wrote(ev, state, scope, stream)
     return (EMPTY if plan.stdout_taken else stream), truth
 
 

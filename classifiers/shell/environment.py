@@ -93,7 +93,7 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Resul
     if not names and node.declare in {"export", "declare", "typeset"} and not flags & _FUNCTIONS:  # prints them all
         index = tell(ev, Verb.READ, Domain.ENVIRONMENT, "env:*", node.span, state, scope, reversibility="read_only")
         told = Stream(None, () if index is None else (index,))
-        plan.wrote(ev, state, told)
+        plan.wrote(ev, state, scope, told)
         return (replace(EMPTY, sources=told.sources) if plan.stdout_taken else told), True
     if node.declare in {"local", "declare", "typeset"} and state.locals:
         state.locals[-1].update(name for name, _ in names)
@@ -117,7 +117,7 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Resul
                 reversibility="reversible",
                 tags=hooks.tags(name, state.vars.get(name)),
             )
-    plan.wrote(ev, state, EMPTY)
+    plan.wrote(ev, state, scope, EMPTY)
     if node.declare not in {"unset", "unsetenv"}:
         programs_by_environment(ev, node.assigns, state, scope)
     return EMPTY, True
@@ -155,6 +155,9 @@ def programs_by_environment(
             value = "; ".join(value)
         if not isinstance(value, str) or not value.strip():
             continue
+        if name == "PATH" and hooks.tags(name, value):
+            why = "programs are looked for first where anyone can put one"
+            ev.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, scope.span(assign.span), why)
         if name in hooks.PROMPTS and ("$(" in value or "`" in value):
             expanded(ev, value, assign.span, state, scope)
             continue
@@ -169,7 +172,7 @@ def programs_by_environment(
                 ev,
                 Verb.EXECUTE,
                 Domain.CODE,
-                None,
+                value if name in hooks.LIBRARIES and " " not in value else None,
                 assign.span,
                 state,
                 scope,

@@ -41,6 +41,7 @@ _LOADS = {
     ),
 }
 _ANYONES = re.compile(r"(?:\.{0,2}|/(?:tmp|var/tmp|dev/shm)(?:/(?!\S*/?(?:bin|Scripts)/?$)\S*)?/?)")
+LIBRARIES = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"})  # the value is the library's path
 TAGS = {
     **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"), ("defense_evasion",)),
     "PROMPT_COMMAND": ("persistence",),

@@ -28,6 +28,7 @@ from classifiers.shell.flows import (
     unpacked_over,
 )
 from classifiers.shell.payloads.handing import hand_on
+from classifiers.shell.payloads.later import runs_later
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import Scope, State, Stream
@@ -76,6 +77,8 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     _packed(program, reading, state)
     remember(ev, done.written, own, program, state)
     _copied(ev, program, reading, scope, state)
+    if program in _STORING:
+        _stored(ev, program, done, reading, state, scope)
     if len(done.printed) == 1 and not done.indexes:
         return done.printed[0], None
     if program in TALKERS:
@@ -193,6 +196,27 @@ def _copied(ev: Evaluator, program: str, reading: Reading, scope: Scope, state: 
         if (known := state.files.get(state.key(source))) is not None and known.text is not None:
             place = f"{place}{posixpath.basename(source)}" if place.endswith("/") else place
             state.files[state.key(place)] = known
+
+
+# They put what some file or input holds into another file.
+_STORING = frozenset({"tee", "cp", "mv", "install", "ln", "dd", "curl", "wget", "scp", "rsync", "link", "sponge"})
+
+
+def _stored(ev: Evaluator, program: str, done: _Done, reading: Reading, state: State, scope: Scope) -> None:
+    """What was put where it will be run by itself."""
+    first = reading.parsed.operands[0].text if reading.parsed.operands else ""
+    for item, index in done.written:
+        effect = ev.out.effects[index]
+        if item.action not in {Verb.MODIFY, Verb.CREATE} or effect.target is None:
+            continue
+        if program == "mv" and any(item.word is w for w in reading.parsed.operands[:-1]):
+            continue  # it goes from there
+        known = state.files.get(state.key(effect.target)) if program != "tee" else scope.stdin
+        if known is None and effect.destructive is None and "." in first:
+            inside = f"{effect.target}/{posixpath.basename(first)}"  # a folder, or a name without a suffix
+            known = state.files.get(state.key(first))
+            runs_later(ev, inside, known or Stream(None), index, state, scope)
+        runs_later(ev, effect.target, known or Stream(None), index, state, scope)
 
 
 def _into_sockets(ev: Evaluator, reading: Reading, own: list[int], program: str, state: State) -> None:

@@ -14,6 +14,7 @@ from classifiers import paths
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.shell import descriptors, ir
 from classifiers.shell.emit import context_for, tell
+from classifiers.shell.payloads.later import runs_later
 from classifiers.shell.state import Scope, State, Stream
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class Plan:
     files: list[tuple[str, bool, int | None]] = field(default_factory=list)  # path, appended, effect
     sinks: list[str] = field(default_factory=list)  # marks of the >(…) it goes to
 
-    def wrote(self, ev: Evaluator, state: State, stream: Stream) -> None:
+    def wrote(self, ev: Evaluator, state: State, scope: Scope, stream: Stream) -> None:
         """The command's output went to these files: remember it, and say so when secrets left for the network."""
-        for written, appended, _effect in self.files:
+        for written, appended, effect in self.files:
             path = written.removeprefix("./")
             before = state.files.get(path)
             if appended and before is not None and before.text is not None and stream.text is not None:
@@ -45,6 +46,7 @@ class Plan:
                 state.files[path] = stream if not appended else Stream(None, stream.sources)
                 if appended and before is None and stream.text is not None:
                     state.added[path] = state.added.get(path, "") + stream.text
+            runs_later(ev, written, stream, effect, state, scope)
         if self.network is not None:
             ev.flow_out(stream, self.network)
         for mark in self.sinks:

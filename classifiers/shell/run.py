@@ -70,7 +70,7 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Re
             state.vars.pop(name, None)
             if name in before:
                 state.vars[name] = before[name]
-    plan.wrote(ev, state, stream)
+    plan.wrote(ev, state, scope, stream)
     return (replace(EMPTY, sources=stream.sources) if plan.stdout_taken else stream), truth
 
 
@@ -82,7 +82,7 @@ def _without_words(ev: Evaluator, node: ir.Simple, values: Values, state: State,
         hooked(ev, {n: v for n, v in values.items() if n in hooks.AT_ONCE}, node.span, state, scope)
         programs_by_environment(ev, node.assigns, state, scope)
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=True)
-    plan.wrote(ev, state, EMPTY)
+    plan.wrote(ev, state, scope, EMPTY)
     if plan.stdin is not None and not node.words and not node.assigns:
         return plan.stdin, None  # $(< file) is the file's text
     return EMPTY, True if not node.words else None

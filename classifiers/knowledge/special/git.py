@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, OpaqueReason, Verb
@@ -40,7 +41,9 @@ _RUNS_PARTS = (
     ".program",
 )
 # Keys that bring in files others wrote: settings, and hooks for new repositories.
-_LOADS = ("include.path", "includeif.", "init.templatedir")
+LOADS = ("include.path", "includeif.", "init.templatedir")
+_PLAIN = re.compile(r"[\w.+-]*|/dev/null")  # one's usual program, by its name
+_DEFERRED: Json = {"condition": "deferred"}
 # Settings that turn a check off.
 _UNCHECKED = {"http.sslverify": ("false", "0", "no", "off"), "safe.directory": ("*",), "core.protectntfs": ("false",)}
 
@@ -54,9 +57,9 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         lower = key.lower()
         if lower.startswith("alias."):
             _alias(reading, parsed, key[6:], setting.with_text(value), words)
-        elif _runs(lower, value):
+        elif runs(lower, value):
             _program(reading, lower, setting.with_text(value))
-        elif lower.startswith(_LOADS):
+        elif lower.startswith(LOADS):
             _loaded(reading, lower, setting.with_text(value))
     first = parsed.subs[0].text if parsed.subs else ""
     if first == "config":
@@ -68,16 +71,33 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     _ = name
 
 
-def _runs(key: str, value: str) -> bool:
+def runs(key: str, value: str) -> bool:
     """Whether git runs what this key holds. A mail server that is a path is a program; ``!`` begins a command."""
     named = key.startswith(_RUNS) or (key.endswith(_RUNS_PARTS) and "." in key)
     return named or (key == "sendemail.smtpserver" and value.startswith("/")) or value.startswith("!")
 
 
+def command_of(key: str, value: str) -> str | None:
+    """The command line git will run for this setting; None when it is no such setting, or names one's usual program."""
+    if value.startswith("!"):
+        return value[1:]
+    if not runs(key, value) or key == "core.hookspath" or _PLAIN.fullmatch(value):
+        return None
+    if key.endswith(".helper") and not value.startswith("/"):
+        return None  # ``cache --timeout=600``: one of git's own helpers (gitcredentials(7))
+    if key.endswith(".editor"):
+        return f"{value} .git/COMMIT_EDITMSG"
+    return f": | {value}" if key.startswith(("core.pager", "pager.", "interactive.")) else value
+
+
 def _loaded(reading: Reading, key: str, value: Word) -> None:
     fields: Json = {"destructive": False, "reversibility": "read_only"}
     reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, value.text, fields, value.span, value))
-    reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, value.span, f"{key}: what it brings in may run"))
+    reading.items.append(_brought_in(key, value))
+
+
+def _brought_in(key: str, value: Word) -> Hidden:
+    return Hidden(OpaqueReason.PAYLOAD_UNREADABLE, value.span, f"{key}: what it brings in may run")
 
 
 def _kept(reading: Reading, parsed: Parsed) -> None:
@@ -86,12 +106,28 @@ def _kept(reading: Reading, parsed: Parsed) -> None:
     if len(words) < 2:
         return
     key, value = words[0].text.lower(), words[1].text
-    script = _runs(key, value) and (key == "core.hookspath" or not value.replace("-", "").isalnum())
-    tags = ["persistence"] if script or key.endswith(".insteadof") or key.startswith(_LOADS) else []
+    script = runs(key, value) and (key == "core.hookspath" or not value.replace("-", "").isalnum())
+    tags = ["persistence"] if script or key.endswith(".insteadof") or key.startswith(LOADS) else []
     tags += ["defense_evasion"] if value.lower() in _UNCHECKED.get(key, ()) else []
     for item in reading.items if tags else ():
         if isinstance(item, Told) and item.action is Verb.MODIFY:
             item.tag(*tags)
+    _will_run(reading, key, words[1])
+
+
+def _will_run(reading: Reading, key: str, word: Word) -> None:
+    """What git will do because of this setting, from now on."""
+    via, command = f"git config {key}", command_of(key, word.text)
+    if command is not None:
+        reading.items.append(Handed(Delegate("shell"), (word.with_text(command),), _DEFERRED, word.span, via))
+    elif key.startswith("alias."):
+        inner = tuple(word.with_text(t) for t in word.text.split())
+        fields: Json = {**_DEFERRED, "certainty": "possible"}
+        reading.items.append(Handed(Delegate("argv", program="git"), inner, fields, word.span, via))
+    elif key == "core.hookspath" and word.text != "/dev/null":
+        _hooks(reading, word, "deferred")
+    elif key.startswith(LOADS):
+        reading.items.append(_brought_in(key, word))
 
 
 def _alias(reading: Reading, parsed: Parsed, alias: str, value: Word, words: Sequence[Word]) -> None:
@@ -127,11 +163,21 @@ def _program(reading: Reading, key: str, value: Word) -> None:
     }:
         return
     if key == "core.hookspath":
-        fields: Json = {"destructive": None, "reversibility": "unknown", "tags": ["persistence"]}
-        reading.items.append(Told(Verb.EXECUTE, Domain.CODE, value.text, fields, value.span, value))
+        _hooks(reading, value, "always")
         return
     script = value.with_text(value.text.removeprefix("!"))
     reading.items.append(Handed(Delegate("shell"), (script,), {}, value.span, f"git -c {key}"))
+
+
+def _hooks(reading: Reading, folder: Word, condition: str) -> None:
+    fields: Json = {
+        "destructive": None,
+        "reversibility": "unknown",
+        "tags": ["persistence"],
+        "condition": condition,
+    }
+    reading.items.append(Told(Verb.EXECUTE, Domain.CODE, folder.text, fields, folder.span, folder))
+    reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, folder.span, "the hooks are not in the call"))
 
 
 SPECIAL = ("git", read)

@@ -87,7 +87,7 @@ def _socket(ev: Evaluator, word: Word, state: State, scope: Scope) -> int | None
 
 
 def _run_written(ev: Evaluator, text: str, word: Word, language: str, state: State, scope: Scope) -> Stream:
-    kind = language or _shebang(text)
+    kind = language or shebang(text)
     index = tell(ev, Verb.EXECUTE, Domain.CODE, word.text, word.span, state, scope, destructive=False)
     written = paths.canonical(word.text, state.context.cwd, state.context.home)
     source = next(
@@ -104,7 +104,8 @@ def _run_written(ev: Evaluator, text: str, word: Word, language: str, state: Sta
     return read_elsewhere(ev, "code", text, Delegate("code", kind), word.span, (word,), state, inner)
 
 
-def _shebang(text: str) -> str:
+def shebang(text: str) -> str:
+    """The language the first line of a script names; a shell's when it names none."""
     first = text.partition("\n")[0]
     if not first.startswith("#!"):
         return "shell"
