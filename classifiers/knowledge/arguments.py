@@ -68,6 +68,10 @@ class Parsed:
                     return True
         return False
 
+    def occupied(self, session: tuple[str, ...]) -> bool:
+        """Whether it has something to do without a person: one of ``session`` was given, or a ``!`` one was not."""
+        return any(not self.given(w[1:]) if w[:1] == "!" else self.given(w) for w in session)
+
 
 def parse(node: Node, words: Sequence[Word]) -> Parsed:
     """``words`` are the arguments without the program's name."""

@@ -106,7 +106,7 @@ class _Interpreter(Teller):
         self.tell_all(node.effects, None, None)
         if node.unread and not self.sets.get("dry_run"):
             self.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, node.unread)
-        if node.session and not self.parsed.given(*node.session):
+        if node.session and not self.parsed.occupied(node.session):
             self.hide(
                 OpaqueReason.PAYLOAD_UNREADABLE, self.whole, f"{self.via}: what is typed there is not in the call"
             )

@@ -12,6 +12,7 @@ from classifiers.effects import (
     FlowKind,
     Opaque,
     OpaqueReason,
+    Reversibility,
     Surface,
     Tag,
 )
@@ -70,9 +71,10 @@ class Collector:
             self.effects[index] = changed
             self.index[changed] = index
 
-    def change(self, index: int, *, destructive: bool | None) -> None:
+    def change(self, index: int, *, destructive: bool | None, reversibility: Reversibility | None = None) -> None:
         """An effect told earlier turns out to lose more, or less."""
-        changed = replace(self.effects[index], destructive=destructive)
+        effect = self.effects[index]
+        changed = replace(effect, destructive=destructive, reversibility=reversibility or effect.reversibility)
         self.effects[index] = changed
         self.index[changed] = index
 

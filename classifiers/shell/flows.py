@@ -10,13 +10,14 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from classifiers.effects import Domain, Effect, FlowKind, PathScope, Sensitivity, Tag, Verb
+from classifiers.effects import Domain, Effect, FlowKind, PathScope, Reversibility, Sensitivity, Tag, Verb
 from classifiers.knowledge import lookup
 from classifiers.knowledge.reading import Told
 from classifiers.knowledge.words import Word
 from classifiers.shell.state import State, Stream
 
 if TYPE_CHECKING:
+    from classifiers.knowledge.arguments import Parsed
     from classifiers.shell.evaluate import Evaluator
 
 _ATTRIBUTES = frozenset({"chmod", "chown", "chgrp", "touch", "chattr", "setfacl", "xattr"})
@@ -75,11 +76,47 @@ def answering_shell(ev: Evaluator, own: list[int], inputs: list[Stream]) -> None
 
 
 def unpacked_over(ev: Evaluator, indexes: list[int]) -> None:
-    """Members of an archive replace files of the same name: into a system folder that may lose something."""
+    """Members of an archive replace files of the same name: in a system folder those are there."""
     for i in indexes:
         effect = ev.out.effects[i]
-        if effect.action is Verb.CREATE and effect.path_scope is PathScope.SYSTEM and effect.destructive is False:
-            ev.out.change(i, destructive=None)
+        if effect.action is Verb.CREATE and effect.path_scope is PathScope.SYSTEM and effect.destructive is None:
+            ev.out.tag(i, Tag.OVERWRITE)
+
+
+def deployed(ev: Evaluator, own: list[int], inputs: list[Stream]) -> None:
+    """``curl … | kubectl apply -f -``: a cluster runs what a manifest from elsewhere names."""
+    effects = ev.out.effects
+    fetched = [i for i in (*(s for stream in inputs for s in stream.sources), *own) if is_remote(effects[i])]
+    for i in own if fetched else ():
+        if effects[i].domain is Domain.CLOUD and effects[i].action in {Verb.CREATE, Verb.MODIFY}:
+            for source in dict.fromkeys(fetched):
+                ev.out.flow(FlowKind.REMOTE_CODE, source, i)
+            ev.out.tag(i, Tag.REMOTE_CODE)
+
+
+def _from_nothing(parsed: Parsed, _stdin: Stream | None) -> bool:
+    operands = [w.text for w in parsed.operands]
+    return len(operands) == 2 and operands[0] == "/dev/null"
+
+
+def _of_nothing(parsed: Parsed, _stdin: Stream | None) -> bool:
+    operands = {w.text for w in parsed.operands}
+    return "if=/dev/null" in operands and not any("append" in o or "notrunc" in o for o in operands)
+
+
+def _fed_nothing(parsed: Parsed, stdin: Stream | None) -> bool:
+    return stdin is not None and stdin.text == "" and not parsed.given("-a", "--append")
+
+
+# Programs that leave a file empty when nothing is what they copy.
+EMPTIES = {"cp": _from_nothing, "install": _from_nothing, "dd": _of_nothing, "tee": _fed_nothing}
+
+
+def emptied(ev: Evaluator, indexes: list[int]) -> None:
+    """``cp /dev/null f``, ``: | tee f``: the file is as empty as after ``: > f``."""
+    for i in indexes:
+        if ev.out.effects[i].action in {Verb.CREATE, Verb.MODIFY}:
+            ev.out.change(i, destructive=True, reversibility=Reversibility.IRREVERSIBLE)
             ev.out.tag(i, Tag.OVERWRITE)
 
 

@@ -17,10 +17,13 @@ from classifiers.shell.evaluate import Evaluator, Result
 from classifiers.shell.flows import (
     ARCHIVERS,
     DUMPERS,
+    EMPTIES,
     TALKERS,
     UNPACKERS,
     answering_shell,
     command_flows,
+    deployed,
+    emptied,
     is_remote,
     is_source,
     program_name,
@@ -29,6 +32,8 @@ from classifiers.shell.flows import (
 )
 from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.payloads.later import runs_later
+from classifiers.shell.payloads.orders import SHELLS
+from classifiers.shell.payloads.script_files import given
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import Scope, State, Stream
@@ -62,10 +67,15 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     done = _Done(inputs + ev.streams_in(list(words[1:])))
     _perform(ev, reading, done, state, scope, plan)
     if reading.reads_stdin is not None:
-        read_stdin(ev, reading.reads_stdin, words, program, state, scope, plan, reading.server)
+        fed = scope if program not in SHELLS else replace(scope, given=given(program, reading.parsed.operands))
+        read_stdin(ev, reading.reads_stdin, words, program, state, fed, plan, reading.server)
     own = [i for i in dict.fromkeys([*done.indexes, *range(before, len(ev.out.effects))]) if i not in ev.kept]
     if program in UNPACKERS:
         unpacked_over(ev, done.indexes)
+    if program in {"kubectl", "oc"}:
+        deployed(ev, own, done.inputs)
+    if program in EMPTIES and EMPTIES[program](reading.parsed, scope.stdin):
+        emptied(ev, done.indexes)
     _into_sockets(ev, reading, own, program, state)
     command_flows(ev, own, done.indexes, done.inputs, words)
     if program in UNPACKERS:

@@ -31,12 +31,14 @@ from classifiers.shell.programs import run_program
 from classifiers.shell.redirects import Plan, apply_redirects
 from classifiers.shell.state import EMPTY, Scope, State
 from classifiers.shell.strangers import run_dynamic
+from classifiers.shell.streams import printed
 
 _SPLIT_QUOTES = re.compile(r"\w(?:''|\"\")\w|\w'[^']*'|\w\"[^\"$]*\"|\$'|\w\\\w|\$\{?IFS")
 _FOUND = re.compile(
     r"(?:\$\(|`)\s*(?:which|command -v|type -[pP])\s+([A-Za-z_][\w.+-]*)(?:\s+2>\s*/dev/null)?\s*(?:\)|`)"
 )
 _ESCAPE = re.compile(r":?!+[\w/.~]")
+_QUIET = frozenset({":", "true", "echo", "printf"})
 _SHELL_VARIABLE = frozenset({"$SHELL", "${SHELL}"})
 
 
@@ -56,8 +58,7 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Re
         scope = replace(scope, tags=(*scope.tags, "obfuscated", "defense_evasion"))
     programs_by_environment(ev, node.assigns, state, scope, values)
     words = as_git_options(with_options(words, values, state), values)
-    silent = words[0].text in {":", "true"}
-    plan = apply_redirects(ev, node.redirects, state, scope, truncates=silent)
+    plan = apply_redirects(ev, node.redirects, state, scope, truncates=_prints_nothing(ev, words, node.redirects))
     if words[0].text == "exec" and len(words) == 1 and plan.stdin is not None:
         state.inputs[0] = plan.stdin  # the shell itself reads from there now
     stdin = plan.stdin if plan.stdin is not None else scope.stdin or state.inputs.get(0)
@@ -72,6 +73,15 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Re
                 state.vars[name] = before[name]
     plan.wrote(ev, state, scope, stream)
     return (replace(EMPTY, sources=stream.sources) if plan.stdout_taken else stream), truth
+
+
+def _prints_nothing(ev: Evaluator, words: Sequence[Word], redirects: Sequence[ir.Redirect]) -> bool:
+    """``: > f``, ``echo -n > f``, ``cat /dev/null > f``: what is left of the file is nothing."""
+    program, args = words[0].text, [w.text for w in words[1:]]
+    if program == "cat":
+        fed = [r.target.raw for r in redirects if r.op == "<" and r.target is not None]
+        return args == ["/dev/null"] or (not args and fed == ["/dev/null"])
+    return program in _QUIET and all(map(ev.known, args)) and printed(program, args, None) == ""
 
 
 def _without_words(ev: Evaluator, node: ir.Simple, values: Values, state: State, scope: Scope) -> Result:

@@ -90,6 +90,8 @@ def _escaped(value: str) -> str:
 
 
 def _cat(args: Sequence[str], stdin: str | None) -> str | None:
+    if args == ["/dev/null"]:
+        return ""
     return stdin if all(a == "-" or re.fullmatch(r"-[a-zA-Z]+", a) for a in args) else None
 
 

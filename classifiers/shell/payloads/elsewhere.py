@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from classifiers.effects import Action, Certainty, Domain, Evidence, OpaqueReason, Verb
+from classifiers.effects import Action, Certainty, Domain, Evidence, OpaqueReason, Privilege, Verb
 from classifiers.knowledge import lookup
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.reading import Handed
@@ -130,7 +130,7 @@ def _absorb(ev: Evaluator, action: Action, place: tuple[int, int], scope: Scope,
             evidence=Evidence(ev.path, *place),
             via=scope.via + effect.via,
             where=scope.where if effect.where == "local" else effect.where,
-            privilege=scope.privilege,
+            privilege=scope.privilege if effect.privilege is Privilege.NONE else effect.privilege,
             condition=stronger(scope.condition, effect.condition),
             certainty=scope.certainty if effect.certainty is Certainty.DEFINITE else effect.certainty,
         )

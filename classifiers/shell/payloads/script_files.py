@@ -15,7 +15,7 @@ from classifiers.shell import descriptors
 from classifiers.shell.emit import tell
 from classifiers.shell.payloads.elsewhere import read_elsewhere
 from classifiers.shell.payloads.orders import SHELLS
-from classifiers.shell.payloads.scripts import run_text
+from classifiers.shell.payloads.scripts import run_text, with_arguments
 from classifiers.shell.payloads.stdin import feed
 from classifiers.shell.state import Scope, State, Stream
 
@@ -97,9 +97,7 @@ def _run_written(ev: Evaluator, text: str, word: Word, language: str, state: Sta
     ev.out.flow(FlowKind.WRITE_THEN_EXECUTE, source, index)
     inner = replace(scope, fixed=scope.span(word.span), via=(*scope.via, word.text))
     if kind in SHELLS or kind == "shell":
-        local = state.copy()
-        local.vars |= {str(i): value for i, value in enumerate(scope.given)}
-        local.vars |= {"@": list(scope.given[1:])} if scope.given else {}
+        local = with_arguments(state, scope.given)
         return run_text(ev, text, local, replace(inner, given=()), [], scope.span(word.span))
     return read_elsewhere(ev, "code", text, Delegate("code", kind), word.span, (word,), state, inner)
 

@@ -58,6 +58,14 @@ def _unread(ev: Evaluator, word: Word, streams: list[Stream], state: State, scop
     return Stream(None)
 
 
+def with_arguments(state: State, given: tuple[str, ...]) -> State:
+    """The state a script starts in: its ``$0``, ``$1`` … and ``$@`` are what it was ``given``."""
+    local = state.copy()
+    local.vars |= {str(i): value for i, value in enumerate(given)}
+    local.vars |= {"@": list(given[1:])} if given else {}
+    return local
+
+
 def run_text(
     ev: Evaluator, text: str, state: State, scope: Scope, streams: list[Stream], span: tuple[int, int]
 ) -> Stream:

@@ -13,7 +13,7 @@ from classifiers.shell.emit import inner_scope, tell
 from classifiers.shell.payloads.elsewhere import read_elsewhere
 from classifiers.shell.payloads.orders import ESCAPES, SHELLS, SILENT_ALONE, orders
 from classifiers.shell.payloads.place import place
-from classifiers.shell.payloads.scripts import run_text
+from classifiers.shell.payloads.scripts import run_text, with_arguments
 from classifiers.shell.state import Scope, State, Stream
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def feed(
     if text is not None and (ev.known(text) or language in {"shell", "bash", "sh"}):
         if language in {"shell", *SHELLS}:
             fed = [stream] if stream.decoded or stream.sources else []
-            return run_text(ev, text, state.copy(), inner, fed, scope.span(span))
+            local = with_arguments(state, scope.given)
+            return run_text(ev, text, local, replace(inner, given=()), fed, scope.span(span))
         if text.strip():
             kind = to.kind if to is not None else "code"
             return read_elsewhere(ev, kind, text, to or Delegate("code", language), span, (), state, inner, server)

