@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from classifiers.code.constants import fold
 from classifiers.code.ir import Node
 from classifiers.code.library import Known
-from classifiers.code.readers import PLACES, READERS, STRANGERS
+from classifiers.code.readers import BINDERS, PLACES, READERS, STRANGERS
 from classifiers.code.values import UNKNOWN, Value, taints, unknown
 from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
@@ -67,6 +67,8 @@ def make_call(site: Site) -> Value:
     if known is None:
         return _stranger(site)
     before = len(site.reader.out.effects)
+    if (binder := BINDERS.get(site.reader.language)) is not None:
+        site = binder(site, known)
     if known.mark:
         site.reader.marks.add(known.mark)
     made = _effects(site, known) | _whole(site)

@@ -44,6 +44,7 @@ class Interpreter:
         self.reading: list[ir.Function] = []
         self.read: set[int] = set()
         self.marks: set[str] = set()
+        self.renamed: dict[str, str] = {}  # names a script has given to commands (PowerShell's aliases), lower case
         self.stars: list[str] = []
         self.steps = 0
         self.argv: tuple[str, Value] | None = None  # the name of the list of words the program was given, and it

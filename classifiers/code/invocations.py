@@ -40,7 +40,7 @@ MAX_TURNS = 24  # of a function called with each member of a literal list
 
 
 def invoke(reader: Interpreter, node: ir.Call) -> Value:
-    func = _callee(reader, node.func)
+    func = _aliased(reader, node) or _callee(reader, node.func)
     args, named = reader.values(node.args), {key: reader.value(value) for key, value in node.named}
     if isinstance(others := named.get("**", UNKNOWN).data, dict):  # ``f(**options)``
         named = {**{k: v for k, v in named.items() if k != "**"}, **others}
@@ -79,6 +79,15 @@ def _callee(reader: Interpreter, node: ir.Node) -> Value:
         if held is not None and isinstance(held.function, ir.Function):
             return held
     return reader.value(node)
+
+
+def _aliased(reader: Interpreter, node: ir.Call) -> Value | None:
+    """What a command's name was made to stand for by the script."""
+    word = node.words[0] if reader.renamed and node.words else None
+    name = (
+        reader.renamed.get(word.value.lower()) if isinstance(word, ir.Const) and isinstance(word.value, str) else None
+    )
+    return None if name is None else reader.value(ir.Name(node.span, reader.library.aliases.get(name, name)))
 
 
 def _blocks(given: Iterable[Value]) -> list[Value]:

@@ -7,7 +7,7 @@ not known). Names are dotted as the language's front end spells them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
@@ -31,6 +31,8 @@ class Known:
     holds: str = "0"  # which argument the object given back keeps (a base address, a path), ``=x`` when it is not given
     opens: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # argument present: these too, and it is unread
     value: str = ""  # how a constant result comes from constant arguments: join, b64, hex, text, …
+    order: Mapping[int, frozenset[str]] = field(default_factory=dict)  # the names that positional arguments have too
+    names: frozenset[str] = frozenset()  # of all arguments that the entry asks for
 
 
 _FOLDERS = {"powershell": "powershell/tables", "typescript": "code/tables/javascript"}
@@ -112,6 +114,13 @@ def _known(raw: Any) -> Known:
     for line in values.get("effects", ()):
         template(line)
     reason = values.get("open")
+    keys = list(_keys(values))
+    order: dict[int, frozenset[str]] = {}
+    for key in keys:
+        words = key.split("|")
+        for i, word in enumerate(words):
+            if word.isdigit():
+                order[int(word)] = order.get(int(word), frozenset()) | {w for w in words[:i] if _is_name(w)}
     return Known(
         tuple(values.get("effects", ())),
         values.get("returns", ""),
@@ -123,4 +132,21 @@ def _known(raw: Any) -> Known:
         str(values.get("holds", "0")),
         {key: tuple(lines) for key, lines in values.get("opens", {}).items()},
         values.get("value", ""),
+        order,
+        frozenset(w for key in keys for w in key.split("|") if _is_name(w)),
     )
+
+
+def _is_name(word: str) -> bool:
+    return word.isidentifier() and word != "self"
+
+
+def _keys(values: Mapping[str, Any]) -> Iterator[str]:
+    """Every argument key of an entry: in the holes of its lines, in its roles, in what depends on an argument."""
+    lines = [*values.get("effects", ()), *(line for more in values.get("when", {}).values() for line in more)]
+    lines += [line for more in values.get("opens", {}).values() for line in more]
+    for line in lines:
+        for hole in template(line).holes:
+            yield from hole.key.split(">")
+    yield from (str(role) for role in values.get("with", {}).values())
+    yield from (*values.get("when", {}), *values.get("opens", {}), str(values.get("holds", "")).partition("=")[0])

@@ -9,7 +9,7 @@ from classifiers.code import document_readers, file_readers, name_readers, run_r
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
-from classifiers.powershell import found
+from classifiers.powershell import binding, found
 from classifiers.powershell import readers as powershell
 from classifiers.powershell.strangers import stranger
 from classifiers.windows.places import placed
@@ -51,10 +51,15 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "new_object": powershell.new_object,
     "import": powershell.imported,
     "wmi": powershell.wmi,
+    "alias": powershell.alias,
+    "bits": powershell.bits,
+    "remote": powershell.remote,
     "listed": found.listed,
     "selected": found.selected,
+    "divided": found.divided,
     "add_type": powershell.add_type,
 }
-# What a language does with a call nobody described, and how it names files; Python's way is the common one.
+# What a language does with a call nobody described, how it gives arguments, how it names files; else Python's way.
 STRANGERS: dict[str, Callable[[Site], Value]] = {"powershell": stranger}
+BINDERS: dict[str, Callable[[Site, Known], Site]] = {"powershell": binding.bound}
 PLACES: dict[str, Callable[[Effect], Effect]] = {"powershell": placed}

@@ -38,6 +38,19 @@ def listed(site: Site, known: Known) -> Value | None:
     return Value(known=True, data=[one], raw=site.raw, taint=site.taint)
 
 
+_WHOLE = frozenset({"qualifier", "noqualifier", "isabsolute"})
+_PARTS = {"leaf": "windows_basename", "leafbase": "windows_stem", "extension": "windows_extension"}
+
+
+def divided(site: Site, known: Known) -> Value | None:
+    """Split-Path: the folder of a path, or with a switch another part of it."""
+    given = role_of(site, known, "path")
+    if given is None or given.text is None or not _WHOLE.isdisjoint(site.named):
+        return None
+    asked = next((kind for key, kind in _PARTS.items() if key in site.named), "windows_dirname")
+    return fold(asked, given, [], site.raw)
+
+
 def selected(site: Site, _known: Known) -> Value | None:
     """What Select-Object hands on: the objects, or one property of each."""
     before = site.argument("@input")

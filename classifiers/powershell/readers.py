@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from classifiers.code.calls import Site
 
 
-def web(site: Site, known: Known) -> Value | None:
+def web(site: Site, known: Known, method: str = "") -> Value | None:
     """A request, and the file it is saved to."""
     url, verb, body = (role_of(site, known, role) for role in ("url", "verb", "body"))
     out, reader = site.reader.out, site.reader
@@ -30,7 +30,7 @@ def web(site: Site, known: Known) -> Value | None:
         return None
     sent = role_of(site, known, "infile")
     source = None if sent is None else out.put(_file(site, sent, Verb.READ), site.span)
-    method = (verb.text if verb is not None else None) or ("POST" if body is not None else "GET")
+    method = method or (verb.text if verb is not None else None) or ("POST" if body is not None else "GET")
     text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
     for effect in request_effects(method, text, body.data if body is not None and body.known else None, reader.context):
         sink = out.put(effect, site.span)
@@ -41,6 +41,31 @@ def web(site: Site, known: Known) -> Value | None:
     if saved is not None:
         out.put(_file(site, saved, Verb.MODIFY), site.span)
     return Value(raw=site.raw, taint=site.taint)
+
+
+def bits(site: Site, known: Known) -> Value | None:
+    """A transfer by BITS: what is uploaded is read here and sent there."""
+    kind, there = role_of(site, known, "kind"), role_of(site, known, "outfile")
+    up = (kind is not None and (kind.text or "").lower().startswith("upload")) or (
+        there is not None and re.match(r"https?:", there.text or "") is not None
+    )
+    swapped = {"url": known.roles["outfile"], "infile": known.roles["url"]}
+    return web(site, replace(known, roles=swapped), "PUT") if up else web(site, known)
+
+
+def remote(site: Site, known: Known) -> Value | None:
+    """Invoke-Command: on the machines that are named, or here; its block is read where it is handed on."""
+    machine, first = role_of(site, known, "machine"), role_of(site, known, "first")
+    if machine is None and first is not None and first.function is None and role_of(site, known, "block") is not None:
+        machine = first  # ``icm web1 { … }``
+    if machine is None:
+        return None
+    items = machine.data if machine.known and isinstance(machine.data, list) else [machine]
+    for item in items[:24]:
+        text = item.text if isinstance(item, Value) else None
+        raw = None if text else machine.raw or "?"
+        site.reader.out.add(Domain.NETWORK, Verb.EXECUTE, text, target_raw=raw, span=site.span)
+    return None
 
 
 def _file(site: Site, path: Value, verb: Verb) -> Effect:
@@ -116,6 +141,20 @@ def imported(site: Site, known: Known) -> Value | None:
     raw = None if text else (name.raw if name is not None else "?")
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, text, target_raw=raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+    return None
+
+
+def alias(site: Site, known: Known) -> Value | None:
+    """``Set-Alias ls Remove-Item``: what the name means from here on."""
+    name, value = role_of(site, known, "name"), role_of(site, known, "value")
+    drive = re.fullmatch(r"alias:\\?(.+)", (name.text or "") if name is not None else "", re.IGNORECASE)
+    if known.effects and drive is None:  # Set-Item and New-Item of another drive
+        return None
+    short = drive[1] if drive is not None else name.text if name is not None else None
+    if short is None or value is None or value.text is None:
+        site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+        return None
+    site.reader.renamed[short.lower()] = value.text.lower()
     return None
 
 

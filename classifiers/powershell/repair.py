@@ -2,7 +2,8 @@ r"""Spell PowerShell so that the grammar reads it: what it allows and the gramma
 
 In: text. Out: the text to parse and where characters were put in, so that positions can be given in the original.
 Mended are: ``iex(…)`` (no space before the parenthesis), ``$env:TEMP\x`` and lists such as ``Name, Id`` as bare
-arguments, ``1GB``, a command on the line of its ``param(…)``, clauses of a ``switch`` on one line.
+arguments, ``1GB``, a command on the line of its ``param(…)``, clauses of a ``switch`` on one line, digits in the name
+of a parameter (``-IPv4Address``).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections import Counter
 from classifiers.clock import spent
 
 _CALLED = frozenset({"iex", "invoke-expression", "echo", "write-host", "write-output", "cmd", "start-process"})
-_PATH = re.compile(r"\$(?:\{[\w:()]+\}|(?:\w+:)?\w+)[\\/][^\s;|)}{(,\"'`<>&]*")
+_PATH = re.compile(r"\$(?:\{[\w:()]+\}[\\/:]|(?:\w+:)?\w+[\\/])[^\s;|)}{(,\"'`<>&]*")
 _WORD = re.compile(r"[\w-]+")
 _BARE = re.compile(r"[A-Za-z_*?.~\\/\d][\w*?.:\\/~@+-]*")
 _NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e\d+)?)[lud]?(?:[kmgtp]b)?", re.IGNORECASE)
@@ -22,6 +23,20 @@ _SIZE = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)([kmgtp]b)\b", re.IGNORECASE)
 _BEFORE_ARGUMENT = frozenset(" \t=,")
 _CLAUSE = re.compile(r"[ \t]+(?=['\"$\d]|default\b)", re.IGNORECASE)
 _LOOK = 512  # steps between two looks at the clock
+_NUMBERED = re.compile(
+    r"--?(?!(?:[ci]?(?:eq|ne|gt|ge|lt|le|like|match|split|replace|join|contains|in)|f|is|as|b?(?:and|or|xor)|sh[lr])\d)"
+    r"[A-Za-z_][\w-]*?\d[\w-]*",
+    re.IGNORECASE,
+)
+_TEXT = r"\"[^\"`]{0,400}\"|'[^'`]{0,400}'"
+_AT_END = r"(?=[\s;|)}]|$)"
+_SETTING = re.compile(rf"[A-Za-z][\w.-]{{0,60}}=(?:{_TEXT}){_AT_END}")  # docker's ``-e A='x y'``
+_OPTION = re.compile(  # of a native program: the bare ``--``, with a drive, with its value, with dots in its name
+    r"--(?=\s)|-[a-z][A-Z]:\\[^\s\"'`;|&(){}<>@]{0,400}"
+    rf"|--?[A-Za-z][\w.:-]{{0,60}}=(?:{_TEXT}|[^\s\"'`;|&(){{}}<>@]){{0,400}}{_AT_END}"
+    rf"|--\w[\w-]{{0,60}}\.[\w.-]{{0,60}}{_AT_END}"
+)
+_DIGIT = re.compile(r"\?([a-j])")
 _NATIVE_SWITCH = re.compile(r"(?<=\s)[-/](?:split|join|f|replace|match)(?=\s)", re.IGNORECASE)
 
 
@@ -70,6 +85,13 @@ class _Speller:
         starts = i == 0 or text[i - 1] in " \t\n,(="
         if starts and not self.inside["["] and (bare := _BARE.match(text, i)) and self.is_listed(i, bare.end()):
             return self.quoted(i, bare.end(), "'")
+        if char == "-" and starts and (found := _OPTION.match(text, i)):
+            return self.whole(i, found.end())
+        native = starts and self.word and not self.inside["{"] and not self.inside["["]
+        if native and text[i - 1] != "(" and (found := _SETTING.match(text, i)):
+            return self.whole(i, found.end())
+        if char == "-" and starts and (found := _NUMBERED.match(text, i)):
+            return self.lettered(i, found.end())
         if char in "-/" and self.word in {"certutil", "certutil.exe"} and (found := _NATIVE_SWITCH.match(text, i)):
             return self.quoted(i, found.end(), '"')
         if (char.isalnum() or char == "_") and (word := _WORD.match(text, i)):
@@ -122,11 +144,38 @@ class _Speller:
         self.out.append(char)
         self.places.append(place)
 
+    def lettered(self, start: int, end: int) -> int:
+        """A question mark and a letter for each digit, which the grammar takes for part of a parameter's name."""
+        for i in range(start, end):
+            digit = self.text[i].isdigit() and self.text[i].isascii()
+            self.out.append("?" if digit else self.text[i])
+            if digit:
+                self.put(chr(ord("a") + int(self.text[i])), i + 1)
+        return end
+
+    def whole(self, start: int, end: int) -> int:
+        """One text in double quotes, the quotes in it and what stands in single ones kept as they are."""
+        single = False
+        self.put('"', start)
+        for i in range(start, end):
+            char = self.text[i]
+            single = single != (char == "'")
+            if char == '"' or (char == "$" and single):
+                self.put("`", i)
+            self.out.append(char)
+        self.put('"', end)
+        return end
+
     def quoted(self, start: int, end: int, mark: str) -> int:
         self.put(mark, start)
         self.copy(start, end)
         self.put(mark, end)
         return end
+
+
+def numbered(parameter: str) -> str:
+    """A parameter's name as it was written: ``-IPv?eAddress`` → ``-IPv4Address``."""
+    return _DIGIT.sub(lambda m: str(ord(m[1]) - ord("a")), parameter) if "?" in parameter else parameter
 
 
 def original(places: list[int], point: int) -> int:

@@ -27,7 +27,9 @@ from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
-_INSTALLED = re.compile(r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\")
+_PLACED = re.compile(
+    r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
+)
 Words = Sequence[str | None]
 
 
@@ -50,11 +52,9 @@ def program_name(word: str) -> str:
 
 
 def _is_stranger(word: str) -> bool:
-    """A program by a path where no package puts one: its name is no one's."""
+    """A program by a path where no package puts one: its name is no one's. A project's own build wrapper is."""
     path = word.strip("\"'").replace("/", "\\").lower()
-    return "\\" in path and not re.search(
-        r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\", path
-    )
+    return "\\" in path and not _PLACED.search(path)
 
 
 def _is_script(word: str) -> bool:
@@ -223,7 +223,8 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
         return False
     argv = [program_name(known[0]), *(w if w is not None else "$ARG" for w in words[1:])]
     action: Action | None = reader.classify(CallParts("shell", {"argv": argv}, depth=place.depth + 1), place.context)
-    if action is None or any(o.reason is OpaqueReason.UNKNOWN_EXECUTABLE for o in action.opaque):
+    unknown = action is not None and any(o.reason is OpaqueReason.UNKNOWN_EXECUTABLE for o in action.opaque)
+    if action is None or (unknown and any(e.action is Verb.EXECUTE and e.target == argv[0] for e in action.effects)):
         return False
     effects = tuple(placed(e) for e in action.effects)
     out.absorb(replace(action, effects=effects), span=place.span)

@@ -12,6 +12,7 @@ from classifiers.powershell.front.expressions import called
 from classifiers.powershell.front.names import aliases, is_switch
 from classifiers.powershell.front.texts import expandable
 from classifiers.powershell.front.tree import Front
+from classifiers.powershell.repair import numbered
 
 _DASHES = "-\u2013\u2014\u2015"
 _NAMES = frozenset({"command_name", "command_name_expr", "path_command_name"})
@@ -78,6 +79,7 @@ class _Elements:
     words: list[ir.Node] = field(default_factory=list)
     redirects: list[ir.Node] = field(default_factory=list)
     waiting: tuple[str, ir.Span] | None = None  # a parameter whose value may come next
+    glued: bool = False  # a colon came last: the next word is part of the one before (ffmpeg's ``-c:v``)
 
     def end_switch(self) -> None:
         """The parameter that waited has no value."""
@@ -92,6 +94,7 @@ def _elements(front: Front, node: Any) -> _Elements:
         if child.type == "command_argument_sep" and front.source.text(child).startswith(":") and out.named:
             out.waiting = out.waiting or (out.named.pop()[0], front.source.span(child))  # -Switch:$value
         if child.type in {"command_argument_sep", "comment"}:
+            out.glued = child.type == "command_argument_sep" and front.source.text(child) == ":" and bool(out.words)
             continue
         text = front.source.text(child)
         if child.type == "redirection":
@@ -115,6 +118,7 @@ def _elements(front: Front, node: Any) -> _Elements:
 def _parameter(front: Front, node: Any, text: str, out: _Elements) -> None:
     """``-Name``, ``-Name:value``; whether a value follows is known of switches only."""
     out.end_switch()
+    text = numbered(text)
     out.words.append(ir.Const(front.source.span(node), text))
     key, colon, value = text[1:].partition(":")
     key = key.lower()
@@ -130,7 +134,11 @@ def _argument(front: Front, node: Any, text: str, out: _Elements) -> None:
     value = _word(front, node)
     if out.waiting and out.waiting[0] == "filter":  # a query of a directory in braces: text, no script
         value = ir.Const(front.source.span(node), text)
-    out.words.append(value)
+    if out.glued:
+        span = (out.words[-1].span[0], front.source.span(node)[1])
+        out.words[-1] = ir.Join(span, (out.words[-1], ir.Const(span, ":"), value))
+    else:
+        out.words.append(value)
     if out.waiting:
         out.named.append((out.waiting[0], value))
         out.waiting = None

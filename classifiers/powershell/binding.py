@@ -1,0 +1,49 @@
+"""PowerShell's way of giving a cmdlet its arguments: a call as written in, the call as its table entry asks for it out.
+
+A parameter may be called by an alias or by the beginning of its name (``-LP``, ``-Dest``), and a parameter given by
+name is not counted among the positional ones (``Copy-Item -Path a b``: b is the second).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from classifiers.code.library import Known
+from classifiers.code.values import Value
+from classifiers.datafile import alternatives
+
+if TYPE_CHECKING:
+    from classifiers.code.calls import Site
+
+
+def bound(site: Site, known: Known) -> Site:
+    """The call with the names and positions of the entry's own arguments."""
+    if not site.words or not (known.names or known.effects):
+        return site
+    named = _named(site.named, known)
+    args = list(site.args)
+    for place in sorted(known.order):
+        given = next((named[name] for name in sorted(known.order[place]) if name in named), None)
+        if given is not None and place <= len(args):
+            args.insert(place, given)
+    return replace(site, args=args, named=named)
+
+
+def _named(given: dict[str, Value], known: Known) -> dict[str, Value]:
+    shorter = _parameters()
+    out: dict[str, Value] = {}
+    for key, value in given.items():
+        name = key
+        if key not in known.names and not (value.known and value.data is True):
+            full = shorter.get(key, key)
+            found = sorted((n for n in known.names if n.startswith(full)), key=len)
+            name = found[0] if found else key
+        out.setdefault(name, value)
+    return out
+
+
+@cache
+def _parameters() -> dict[str, str]:
+    return alternatives("powershell/tables/names.yaml", "parameters")
