@@ -32,8 +32,12 @@ def classify_code(  # noqa: PLR0917 - what a payload comes with, each with its d
     path: str = "arguments.code",
     depth: int = 0,
     argv: Sequence[str] = (),
+    server: tuple[str | None, str | None] = (None, None),
 ) -> Action:
-    """``language`` None: guessed from the text. ``argv``: its own name (``-c``) and words, if known. Never raises."""
+    """``language`` None: guessed from the text. ``argv``: its own name (``-c``) and words, if known. Never raises.
+
+    ``server``: the host and database that mongosh's ``db`` is.
+    """
     name = language_named(language) if language else guess_language(text)
     if name == "powershell-encoded":
         name, text = "cmd", f"powershell -EncodedCommand {text}"
@@ -58,6 +62,8 @@ def classify_code(  # noqa: PLR0917 - what a payload comes with, each with its d
     out.parsers.append(name or "")
     reader = Interpreter(text, known, context, out, depth)
     reader.start(argv)
+    if name == "mongosh":
+        reader.connect(*server)
     try:
         reader.run(nodes)
         reader.finish()

@@ -59,6 +59,11 @@ class Interpreter:
             words = ["node", *(words[1:] if words[0] == "-c" else words)]
         self.argv = (name, Value(known=True, data=[constant(w) for w in words], raw=name))
 
+    def connect(self, host: str | None, database: str | None) -> None:
+        """mongosh starts with its database bound to ``db``."""
+        held = f"mongodb://{host}" if host else None
+        self.scopes[0]["db"] = Value(ref=f"mongo.{database or '*'}", raw="db", data=held)
+
     def run(self, nodes: Sequence[ir.Node]) -> Value:
         """Read statements in order; the value is that of the last return, or of the last expression."""
         self.hoist(nodes)

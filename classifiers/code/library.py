@@ -35,7 +35,7 @@ class Known:
     names: frozenset[str] = frozenset()  # of all arguments that the entry asks for
 
 
-_FOLDERS = {"powershell": "powershell/tables", "typescript": "code/tables/javascript"}
+_FOLDERS = {"powershell": "powershell/tables"} | dict.fromkeys(("typescript", "mongosh"), "code/tables/javascript")
 PURE = Known()
 
 

@@ -11,7 +11,6 @@ SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
 _ORDERS = {"gdb": "gdb -ex", "ed": "vim -c", "vim": "vim -c"}
 MAX_ORDERS = 100
 _NOWHERE: Mapping[str, str | None] = {}
-_USE = re.compile(r"^\s*use\s+([\w-]+)\s*;?\s*$", re.MULTILINE)  # mongosh: the database from here on
 # Where such a text may run a command: dc's ``!`` (not its comparisons), mail's tilde escapes.
 ESCAPES = {"dc": re.compile(r"!(?![<>=])(.*)"), "letter": re.compile(r"^~(?:[!|]|<\s*!)(.*)", re.MULTILINE)}
 SILENT_ALONE = frozenset({*_ORDERS, *ESCAPES, "transfer", "redis"})  # at a terminal a person gives the orders
@@ -44,14 +43,6 @@ def _redis(line: str, host: str | None) -> str:
     return shlex.join(["redis-cli", *(["-h", host] if host else []), *order]) if order else ""
 
 
-def _mongosh(text: str, server: Mapping[str, str | None]) -> str:
-    """A script of mongosh as its ``--eval``; ``use name`` says which database, unless it says several."""
-    used = _USE.findall(text)
-    database = server.get("database") if not used else used[0] if len(set(used)) == 1 else None
-    place = [f"{server['host']}/{database or ''}"] if server.get("host") else [database] if database else []
-    return shlex.join(["mongosh", *place, "--eval", text])
-
-
 def orders(language: str, text: str, *, known: bool, server: Mapping[str, str | None] = _NOWHERE) -> str | None:
     """The orders of a program that takes them on standard input, as commands of a shell; None: it is no such text.
 
@@ -67,8 +58,6 @@ def orders(language: str, text: str, *, known: bool, server: Mapping[str, str | 
         return "\n".join(ESCAPES[language].findall(text))
     if language == "redis":
         return "\n".join(filter(None, (_redis(line, server.get("host")) for line in text.split("\n"))))
-    if language == "mongosh":
-        return _mongosh(text, server)
     if language == "transfer":
         return "\n".join(map(_order, _TRANSFERS.split(text)))
     lines = [line.strip() for line in text.split("\n") if line.strip()]

@@ -98,7 +98,7 @@ def feed(
 
 
 def _unread(ev: Evaluator, stream: Stream, language: str, span: tuple[int, int], state: State, scope: Scope) -> None:
-    domain = Domain.DATABASE if language in {"sql", "redis", "mongosh"} else Domain.CODE
+    domain = Domain.DATABASE if language in {"sql", "redis"} else Domain.CODE
     index = tell(ev, Verb.EXECUTE, domain, None, span, state, scope, destructive=None)
     ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(span), "what is piped in is not in the call")
     if index is not None:
