@@ -17,6 +17,7 @@ from classifiers.knowledge.grammar import ATTACHED
 from classifiers.knowledge.model import Meaning, Node, Option
 from classifiers.knowledge.words import Word
 
+_OPTIONAL = ATTACHED["optional"]
 _SUFFIX = ATTACHED["suffix"]  # of ``Option.values``
 _NO_MEANING = Meaning()
 _ENDING = re.compile(r"\.[\w-]+")
@@ -174,12 +175,19 @@ def _short(parsed: Parsed, word: Word, queue: _Queue) -> None:
     for i, letter in enumerate(letters):
         option = parsed.node.options.get("-" + letter)
         rest = letters[i + 1 :]
-        if option is None or option.values == 0:
+        if option is None or option.values == 0 or _in_cluster(option, rest, parsed.node):
             parsed.hits.append(Hit(option, "-" + letter, None, word))
             continue
         value = word.with_text(rest.removeprefix("=")) if rest else None
         _take(parsed, option, "-" + letter, value, word, queue)
         return
+
+
+def _in_cluster(option: Option, rest: str, node: Node) -> bool:
+    """Whether letters after a letter that may have a value are options too: that value would mean nothing, they do."""
+    if option.values != _OPTIONAL or option.meaning != _NO_MEANING or not rest:
+        return False
+    return all("-" + letter in node.options for letter in rest)
 
 
 def _old_cluster(parsed: Parsed, word: Word, queue: _Queue) -> None:

@@ -24,6 +24,20 @@ def test_a_programs_version_option_is_not_its_subcommands(line):
     assert read(VERSIONED, line) == ["receive vcs:None"]
 
 
+CLUSTERED = """  "c":
+    options: {"-f|--force|-q": {value: optional}, "-s|--sign": {value: true, effects: ["modify filesystem:{}"]}}
+    effects: []
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("c -fs key", ["modify filesystem:key"]), ("c -fqs key", ["modify filesystem:key"]), ("c -fzs key", [])],
+)
+def test_letters_after_a_letter_whose_value_means_nothing_are_options_too(line, expected):
+    assert read(CLUSTERED, line) == expected
+
+
 def read(body, line, head=HEAD):
     compiled = compile_file(head + body, "x.yaml")
     name, *rest = line.split()
