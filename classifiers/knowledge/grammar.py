@@ -64,6 +64,7 @@ DELEGATE_KEYS = frozenset(
         "cwd",
         "part",
         "vars",
+        "fed",
     }
 )
 DELEGATE_KINDS = frozenset({"argv", "shell", "code", "files", "sql", "http", "script", "none"})

@@ -22,6 +22,7 @@ from classifiers.knowledge.missing import operands_missing
 from classifiers.knowledge.model import Json, Meaning, Node, Slot
 from classifiers.knowledge.named_files import named_files
 from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
+from classifiers.knowledge.sessions import begins_session, tell_session
 from classifiers.knowledge.slots import assign
 from classifiers.knowledge.telling import Teller
 from classifiers.knowledge.unlisted import unlisted
@@ -47,6 +48,8 @@ def interpret(node: Node, name: Word, words: Sequence[Word], *, piped: bool = Fa
     reading = _Interpreter(parsed, name).read()
     for special in dict.fromkeys(n.special for n in parsed.nodes if n.special):
         specials()[special](reading, name, words)
+    if begins_session(reading, piped=piped):
+        tell_session(reading, name)
     if not reading.items and not reading.answered and reading.reads_stdin is None and operands_missing(parsed.node):
         text = f"{name.text}: what it works on is missing"
         reading.items.append(Hidden(OpaqueReason.PARSE_ERROR, name.span, text))
@@ -106,10 +109,7 @@ class _Interpreter(Teller):
         self.tell_all(node.effects, None, None)
         if node.unread and not self.sets.get("dry_run"):
             self.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, node.unread)
-        if node.session and not self.parsed.occupied(node.session):
-            self.hide(
-                OpaqueReason.PAYLOAD_UNREADABLE, self.whole, f"{self.via}: what is typed there is not in the call"
-            )
+        self.out.session = bool(node.session) and not self.parsed.occupied(node.session)
         for slot, words in assigned:
             self.slot(slot, words)
         if node.keyed is not None:

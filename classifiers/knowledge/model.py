@@ -49,6 +49,7 @@ class Delegate:
     vars: str = ""  # NAME=value words the payload sees; ``*`` is any name
     part: str = ""  # a filter: only this part of the word is the payload
     cwd: str = ""  # the folder it starts in, a target template
+    fed: bool = False  # the program writes to its standard input what the call does not hold (tar --to-command)
 
 
 @dataclass(frozen=True, slots=True)

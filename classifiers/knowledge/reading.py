@@ -54,6 +54,7 @@ class Reading:
     items: list[Item] = field(default_factory=list)
     answered: bool = False  # an option says in so many words what happens instead
     reads_stdin: Delegate | None = None  # nothing named a payload, so standard input is it
+    session: bool = False  # a person types what happens
     server: Json = field(default_factory=dict)  # which host and database SQL on standard input goes to
 
     @property

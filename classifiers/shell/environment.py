@@ -163,7 +163,7 @@ def programs_by_environment(
             continue
         word = Word(value.lstrip("|- ") if name == "LESSOPEN" else value, assign.span)
         if hooks.is_command(name, value) and ev.known(value):
-            to = Delegate("shell", join=True)
+            to = Delegate("shell", join=True, fed=name.endswith("PAGER"))
             hand_on(ev, Handed(to, (word,), {}, assign.span, name), state.copy(), scope, None)
         elif (language := hooks.file_language(name, value)) is not None:
             run_file(ev, word, state.copy(), replace(scope, via=(*scope.via, name)), language=language)

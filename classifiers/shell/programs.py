@@ -113,7 +113,7 @@ def _perform(ev: Evaluator, reading: Reading, done: _Done, state: State, scope: 
             done.printed.append(hand_on(ev, item, state, scope, plan))
         else:
             ev.out.hide(item.reason, scope.span(item.span), item.text)
-    if done.printed and len(ev.out.opaque) == hidden:
+    if done.printed and not reading.session and len(ev.out.opaque) == hidden:
         _all_read(ev, done.indexes)
 
 

@@ -19,7 +19,6 @@ _OUTPUT = re.compile(r"(?:print|printf)[^;}\n|>]*(>>?)\s*(\"[^\"]*\")")
 _INPUT = re.compile(r"getline(?:\s+[A-Za-z_]\w*(?:\[[^\]]*\])?)?\s*<\s*(\"[^\"]*\")")
 _MADE_OUTPUT = re.compile(r"(?:print|printf)\b[^;}\n|>\"]*(?:\"[^\"]*\"[^;}\n|>\"]*)*(>>?)\s*(\(|\$|[A-Za-z_])")
 _SOCKET_NAME = re.compile(r"(\w+)\s*=\s*\"/inet")
-_A_SHELL = re.compile(r"\s*(?:sudo\s+)?(?:/\S*/)?(?:ba|da|z|k|a)?sh(?:\s+-[a-bd-z]+)*\s*")
 _INET = re.compile(r"/inet[46]?/(?:tcp|udp)/[^/\"]*/([^/\"]+)/([^/\"]+)")
 
 
@@ -41,9 +40,10 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
         for match in _SYSTEM.finditer(text):
             dynamic = dynamic or match[1] is None or text[match.end() - 1] != ")"
             if match[1] is not None:
-                _runs(reading, program, match[1])
+                _runs(reading, program, match[1], printed=False)
         for match in _PIPE.finditer(text):
-            _runs(reading, program, match[1] if match[1] is not None else match[2])
+            printed = match[1] is not None
+            _runs(reading, program, match[1] if printed else match[2], printed=printed)
         plain = re.sub(_STRING, lambda m: f'"{"." * (len(m[0]) - 2)}"', text)  # texts hold no operators
         for match in _OUTPUT.finditer(plain):
             target = text[match.start(2) + 1 : match.end(2) - 1]
@@ -92,16 +92,14 @@ def _loads(reading: Reading, word: Word) -> None:
     reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, word.span, "awk loads what the call does not show"))
 
 
-def _runs(reading: Reading, program: Word, command: str) -> None:
+def _runs(reading: Reading, program: Word, command: str, *, printed: bool) -> None:
+    """``printed``: what the program prints is the command's standard input."""
     if _INET.match(command):
         return
     text = command.replace('\\"', '"').replace("\\\\", "\\")
-    if _A_SHELL.fullmatch(text):
-        unread: Json = {"destructive": None, "reversibility": "unknown"}
-        reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, unread, program.span, program))
-        reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, program.span, "what awk prints is run by a shell"))
-        return
-    reading.items.append(Handed(Delegate("shell"), (program.with_text(text),), {}, program.span, "awk system"))
+    reading.items.append(
+        Handed(Delegate("shell", fed=printed), (program.with_text(text),), {}, program.span, "awk system")
+    )
 
 
 SPECIAL = ("awk", read_awk)

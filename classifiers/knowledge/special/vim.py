@@ -13,8 +13,15 @@ from classifiers.knowledge.words import Word
 _SHELL = re.compile(r":?\s*(?:%|\d+,?\d*|r(?:ead)?\s*|w(?:rite)?\s+|sil(?:ent)?!?\s*)*!\s*(.+)", re.DOTALL)
 _WRITE = re.compile(r":?\s*(?:sil(?:ent)?!?\s+)?(?:w|write|sav|saveas|wq)!?\s+([^!>\s]\S*)")
 _CODE = re.compile(
-    r":?\s*(?:py3?|python3?|py3file|pyfile|lua|luafile|ruby|perl|tcl|source|so|runtime|terminal|term|call\s+(?:system|writefile|delete|rename|mkdir|job_start|term_start|feedkeys)|exec(?:ute)?|let\s.*\bsystem)\b"
+    r":?\s*(?:py3?|pyx|python3?|pythonx|py3file|pyfile|lua|luafile|ruby|perl|tcl|source|so|runtime|terminal|term|call\s+(?:system|writefile|delete|rename|mkdir|job_start|term_start|feedkeys)|exec(?:ute)?|let\s.*\bsystem)\b"
 )
+_INLINE = re.compile(r":?\s*(py|py3|pyx|python|python3|pythonx|ruby|rub|perl|pe|lua)\s+(?!<<)(.+)", re.DOTALL)
+_LANGUAGES = {"ruby": "ruby", "rub": "ruby", "perl": "perl", "pe": "perl", "lua": "lua"}  # the others are Python
+_CALLED = re.compile(
+    r""":?\s*(?:term(?:inal)?\s+(?:\+\+\w+\s+)*([^"'|]+)|call\s+system\(\s*(?:'([^']*)'|"([^"\\]*)")\s*\))\s*"""
+)
+_FED = re.compile(r":?\s*(?:%|\d|w)")  # a range through the command, or lines written to it
+_SHELLS = re.compile(r":?\s*(?:set\s+shell=(\S+?)\s*\|\s*:?\s*)?sh(?:ell)?\s*")
 _EMPTIES = re.compile(r":?\s*(?:%|1,\$)\s*d(?:elete)?\b")
 _UNREAD: Json = {"destructive": None, "reversibility": "unknown"}
 
@@ -32,7 +39,17 @@ def _command(reading: Reading, word: Word) -> None:
     text = word.text.strip()
     shell, write = _SHELL.fullmatch(text), _WRITE.match(text)
     if shell:
-        reading.items.append(Handed(Delegate("shell"), (word.with_text(shell[1]),), {}, word.span, "vim :!"))
+        to = Delegate("shell", fed=bool(_FED.match(text)))
+        reading.items.append(Handed(to, (word.with_text(shell[1]),), {}, word.span, "vim :!"))
+    elif opened := _SHELLS.fullmatch(text):
+        program = word.with_text(opened[1] or "sh")
+        reading.items.append(Handed(Delegate("shell"), (program,), {}, word.span, "vim :shell"))
+    elif inline := _INLINE.fullmatch(text):
+        to = Delegate("code", _LANGUAGES.get(inline[1], "python"))
+        reading.items.append(Handed(to, (word.with_text(inline[2]),), {}, word.span, f"vim :{inline[1]}"))
+    elif called := _CALLED.fullmatch(text):
+        command = next(part for part in called.groups() if part is not None)
+        reading.items.append(Handed(Delegate("shell"), (word.with_text(command),), {}, word.span, "vim :system"))
     elif _EMPTIES.match(text):
         _emptied(reading)
     elif _CODE.match(text):

@@ -33,6 +33,8 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
         ev.out.hide(OpaqueReason.DEPTH_CAP, scope.span(item.span), item.via)
         return Stream(None)
     state = place(ev, item.fields, state, inner)
+    if item.to.fed:
+        inner = replace(inner, stdin=Stream(None, scope.stdin.sources if scope.stdin else ()))
     kind = item.to.kind
     inner = replace(inner, given=given(item.words[0].text if kind == "script" else "-c", item.arguments))
     if kind == "argv":

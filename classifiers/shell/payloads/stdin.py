@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
     from classifiers.shell.redirects import Plan
 
-_SESSION = "what is typed in the session is not in the call"
-
 
 def read_stdin(
     ev: Evaluator,
@@ -38,13 +36,12 @@ def read_stdin(
     word = words[0]
     socket = (plan is not None and plan.network is not None) or (stdin is not None and stdin.network)
     if stdin is None and to.kind == "sql":
-        ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: {_SESSION}")
+        target = _database(to.language, server or {})
+        tell(ev, Verb.EXECUTE, Domain.DATABASE, target, word.span, state, scope, destructive=None)
         return
     if to.language == "letter" and (stdin is None or stdin.text is None or not ev.known(stdin.text)):
         return  # a letter is text
     if stdin is None and to.where:  # a session on another machine, which is told already
-        if not to.where.endswith(":*"):  # with no machine named it is how another program connects (rsync -e ssh)
-            ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: {_SESSION}")
         return
     if socket and to.kind == "shell":
         told = {"destructive": None, "tags": ("reverse_shell",)}
@@ -52,7 +49,6 @@ def read_stdin(
     elif stdin is None or socket:
         if to.kind in {"shell", "code"} and to.language not in SILENT_ALONE:
             tell(ev, Verb.EXECUTE, Domain.PROCESS, name, word.span, state, scope, destructive=None)
-            ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(word.span), f"{name}: {_SESSION}")
     else:
         fields = {k: getattr(to, k) for k in ("where", "privilege", "condition") if getattr(to, k)}
         inner = inner_scope(scope, fields, to.via or name)
@@ -108,6 +104,9 @@ def _unread(ev: Evaluator, stream: Stream, language: str, span: tuple[int, int],
 def _restore(
     ev: Evaluator, engine: str, server: dict[str, str | None], span: tuple[int, int], state: State, scope: Scope
 ) -> None:
-    place, name = server.get("host") or "*", server.get("database") or "*"
-    target = f"db:{engine}:{place}/{name}"
+    target = _database(engine, server)
     tell(ev, Verb.MODIFY, Domain.DATABASE, target, span, state, scope, destructive=None, reversibility="unknown")
+
+
+def _database(engine: str, server: dict[str, str | None]) -> str:
+    return f"db:{engine}:{server.get('host') or '*'}/{server.get('database') or '*'}"

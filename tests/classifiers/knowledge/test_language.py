@@ -231,7 +231,7 @@ def test_one_letter_listed_for_many_programs_is_not_vouched_for(names, line, unr
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("w", ["hidden w: what is typed there is not in the call"]),
+        ("w", ["execute process:w"]),
         ("w -x", []),
         ("w a", ["read filesystem:a"]),
         ("w -v", []),
