@@ -25,7 +25,7 @@ class Teller:
         self.out = Reading(parsed)
         words = (*(h.word for h in parsed.hits), *parsed.operands)
         self.whole = (name.span[0], max((w.span[1] for w in words), default=name.span[1]))
-        self.values = values_given(parsed)
+        self.values = {"program": [name.text.rpartition("/")[2]], **values_given(parsed)}
         self.arguments: tuple[Word, ...] = ()
         self.sets: Json = {k: v for node in parsed.nodes if node.sets for k, v in node.sets.items()}
         self.via = next((n.via for n in reversed(parsed.nodes) if n.via), "") or " ".join(
