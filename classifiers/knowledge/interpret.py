@@ -20,7 +20,7 @@ from classifiers.knowledge.arguments import Hit, Parsed, parse
 from classifiers.knowledge.help import asks_help
 from classifiers.knowledge.missing import operands_missing
 from classifiers.knowledge.model import Json, Meaning, Node, Slot
-from classifiers.knowledge.named_files import named_files
+from classifiers.knowledge.named_files import named_files, named_outputs
 from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
 from classifiers.knowledge.sessions import begins_session, tell_session
 from classifiers.knowledge.slots import assign
@@ -30,6 +30,7 @@ from classifiers.knowledge.words import Word
 
 _NOTHING: Json = {}
 _FILE: Json = {"destructive": False, "reversibility": "read_only"}
+_WRITTEN: Json = {"destructive": None, "reversibility": "reversible"}
 _AT_HAND = re.compile(r"\{[!:}]")  # a template names the value at hand
 
 Special = Callable[[Reading, Word, Sequence[Word]], None]
@@ -97,6 +98,10 @@ class _Interpreter(Teller):
                 self.tell_all((t,), instead[1] if _AT_HAND.search(t.target or "") else None, None)
         else:
             self.own(assigned, override=bool(override))
+        targets = {i.target for i in self.out.items if isinstance(i, Told)}
+        for word in named_outputs(self.parsed):
+            if word.text not in targets:
+                self.out.items.append(Told(Verb.MODIFY, Domain.FILESYSTEM, word.text, _WRITTEN, word.span, word))
         told = frozenset(i.action for i in self.out.items if isinstance(i, Told))
         for word in unlisted(self.parsed, assigned, told):
             self.hide(OpaqueReason.UNKNOWN_EXECUTABLE, word.span, f"{self.via} {word.text}")

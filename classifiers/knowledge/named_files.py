@@ -15,7 +15,8 @@ from classifiers.knowledge.words import Word
 
 _READ = re.compile(
     r"-{1,2}(?:[\w-]+-)?(?:config|conf|configuration|configfile|conffile|rcfile|file|settings|schema|template|theme"
-    r"|stylesheet|wordlist|bootstrap|values|inventory|dictionary)"
+    r"|stylesheet|wordlist|bootstrap|values|inventory|dictionary|flake|sdcard|initrd|baseline|suppressions"
+    r"|instr-profile|input-?dir(?:ectory)?|input-?path)"
 )
 _CONFIG = re.compile(r"--(?:config|configuration|config-?file|rcfile)")
 _LIKELY = re.compile(  # a file or a text: only a name with a file's ending is a file
@@ -30,6 +31,10 @@ _WRITTEN = re.compile(
     r"(?:^|[-_])(?:out|outfile|output|log|pid|lock|save|dump|report|result|dest|target|state|history|cache|sock|socket"
     r"|trace|write|export|init|remote|container|in-image)(?:$|[-_])"
 )
+_MADE = re.compile(
+    r"-{1,2}(?:[\w-]+-)?(?:output|out|outfile|out(?:put)?-?(?:file|dir|directory|path|folder)|log-?file|report-?file|dump-?file"
+    r"|save-(?:as|to|storage|har|trace))"
+)
 _PATH = re.compile(r"(?:[\w.~@+-]*/)+[\w.@+-]+|[\w.@+-]+\.(?:[a-z][a-z0-9_]{0,5})")
 
 
@@ -40,6 +45,17 @@ def named_files(parsed: Parsed) -> Iterator[Word]:
             name = hit.value.text.removeprefix("@")  # ``@file``: the text is in the file
             if all(_names_file(spelling, name) for spelling in _long_names(hit)):
                 yield hit.value.with_text(name)
+
+
+def named_outputs(parsed: Parsed) -> Iterator[Word]:
+    """The same for files that are written: ``--output reports/a.xml``, never ``--output json``.
+
+    A program whose grammar is in Python tells its own (curl's ``--output-dir`` is nothing without ``-O``).
+    """
+    for hit in () if any(n.special for n in parsed.nodes) else parsed.hits:
+        if hit.value is not None and hit.bare and len(hit.spelling) > 3:
+            if _MADE.fullmatch(hit.spelling) and _PATH.fullmatch(hit.value.text):
+                yield hit.value
 
 
 def _long_names(hit: Hit) -> tuple[str, ...]:

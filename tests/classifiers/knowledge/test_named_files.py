@@ -35,3 +35,18 @@ def test_the_file_an_option_names_is_read(command, read):
 def test_a_name_an_assignment_an_address_and_what_is_written_are_no_such_file(command):
     named = {"dev", "net.retry=3", "key=value", "out/mypy.txt", "https://shop.example/values.yaml"}
     assert not {e.target for e in classify_shell(command).effects if e.action.value == "read"} & named
+
+
+@pytest.mark.parametrize(
+    ("command", "written"),
+    [
+        ("dotnet build --output build/web", {"build/web"}),
+        ("checkov -d infra --output json", set()),
+        ("say --output-file=hi.aiff hello", {"hi.aiff"}),
+        ("bun build shop.ts --compile --outfile dist/shop", {"dist/shop"}),
+        ("curl --output-dir /srv/in https://files.example", set()),
+    ],
+)
+def test_the_file_an_output_option_names_is_written_once(command, written):
+    told = [e.target for e in classify_shell(command).effects if e.action.value in {"modify", "create"}]
+    assert sorted(told) == sorted(written)
