@@ -53,9 +53,10 @@ def named_outputs(parsed: Parsed) -> Iterator[Word]:
     A program whose grammar is in Python tells its own (curl's ``--output-dir`` is nothing without ``-O``).
     """
     for hit in () if any(n.special for n in parsed.nodes) else parsed.hits:
-        if hit.value is not None and hit.bare and len(hit.spelling) > 3:
-            if _MADE.fullmatch(hit.spelling) and _PATH.fullmatch(hit.value.text):
-                yield hit.value
+        if hit.value is None or not hit.bare or len(hit.spelling) < 4:
+            continue
+        if _MADE.fullmatch(hit.spelling) and _PATH.fullmatch(hit.value.text):
+            yield hit.value
 
 
 def _long_names(hit: Hit) -> tuple[str, ...]:
