@@ -165,8 +165,11 @@ def _only(value: Value | None) -> Value | None:
 
 
 def _is_given(site: Site, key: str) -> bool:
-    """A parameter by any prefix of its name that is not one of another's."""
+    """A parameter by any prefix of its name that is not one of another's; ``name=text``: what it must be."""
+    key, _equals, wanted = key.partition("=")
     value = next((v for k, v in site.named.items() if k == key or _PREFIXES.get(k) == key or _starts(key, k)), None)
+    if wanted:
+        return value is not None and value.text == wanted
     return value is not None and not (value.known and value.data is False)
 
 

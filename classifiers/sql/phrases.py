@@ -36,6 +36,7 @@ class _Phrase:
     command: bool
     procedure: bool
     early: bool  # tried before the parser: what the statement wraps is read instead of it
+    variables: bool  # what is inside has variables of its own
     deferred: bool  # what is inside runs later
     parse: tuple[str, ...]  # texts that are statements again, groups of the pattern in braces
 
@@ -67,10 +68,11 @@ def _read_inside(phrase: _Phrase, found: re.Match[str], site: Site, again: Again
     groups = {key: value or "" for key, value in found.groupdict().items()}
     groups["string"] = groups.get("string", "").replace("''", "'")
     before = len(site.out.effects)
+    inside = replace(site, depth=site.depth + 1, variables=site.variables or phrase.variables)
     for line in phrase.parse:
         inner = _FIELD.sub(lambda field: groups[field.group(1)], line)
         for start, end in statements(inner):
-            again(inner[start:end], replace(site, depth=site.depth + 1))
+            again(inner[start:end], inside)
     for i in range(before, len(site.out.effects) if phrase.deferred else 0):
         site.out.effects[i] = replace(site.out.effects[i], condition=Condition.DEFERRED)
 
@@ -167,6 +169,7 @@ def _phrase(raw: dict[str, Any]) -> _Phrase:
         "command" in raw,
         "procedure" in raw,
         bool(raw.get("early")),
+        bool(raw.get("variables")),
         bool(raw.get("deferred")),
         tuple(raw.get("parse", ())),
     )

@@ -43,3 +43,4 @@ class Site:
     out: Gather
     span: tuple[int, int] = (0, 0)
     depth: int = 0  # statements this one stands inside
+    variables: bool = False  # inside a block of PL/pgSQL or PL/SQL: what is selected goes into variables

@@ -78,6 +78,7 @@ class _Reader:
 
     def __init__(self, exp: Any, site: Site) -> None:
         self.exp, self.span, self.place, self.context, self.out = exp, site.span, site.place, site.context, site.out
+        self.variables = site.variables
         self.written: set[int] = set()  # id() of Table nodes that are the object of a write
         self.changed: set[str] = set()  # targets of the writes: looking where to change is no reading of its own
 
@@ -113,7 +114,12 @@ class _Reader:
         return (conflict is not None and not nothing) or bool(node.args.get("overwrite")) or alternative != "IGNORE"
 
     def made(self, node: Any) -> None:
-        """SELECT … INTO new_table."""
+        """SELECT … INTO new_table; inside a block, and where a name is marked as one, it is a variable."""
+        named = node.find(self.exp.Table)
+        marked = named is not None and isinstance(named.this, self.exp.Parameter | self.exp.SessionParameter)
+        if named is not None and (marked or (self.variables and not _temporary(named.this))):
+            self.written.add(id(named))
+            return
         for target in self.targets_of(node):
             self.add(Verb.CREATE, target)
 
@@ -220,8 +226,21 @@ class _Reader:
             elif self.table(table) not in self.changed:
                 self.add(Verb.READ, self.table(table))
             found = True
+        for name in () if found or wrote else self.own_functions(tree):
+            self.add(Verb.EXECUTE, self.place.target(name), destructive=None)
+            self.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.span, f"function {name}")
+            found = True
         if not found and not wrote and tree.find(self.exp.Select, self.exp.Values) is not None:
             self.add(Verb.READ, self.place.target())
+
+    def own_functions(self, tree: Any) -> list[str]:
+        """Functions a query selects that are none of the engines' own: ``SELECT tidy_up(30)`` runs what it holds."""
+        selected = tree.expressions if isinstance(tree, self.exp.Select) else []
+        called = [s.unalias() for s in selected]
+        names = [str(c.this) for c in called if isinstance(c, self.exp.Anonymous)]
+        names += [c.sql().partition("(")[0] for c in called if isinstance(c, self.exp.Dot)]
+        builtin = re.compile(rows_of("sql/functions.yaml")["builtin"])
+        return [n for n in names if builtin.fullmatch(n.lower().removeprefix("pg_catalog.")) is None]
 
     def calls(self, tree: Any) -> list[str]:
         """Functions the table knows: files, processes, networks reached from inside. Given back: what they run."""
