@@ -58,7 +58,8 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     name = words[0]
     program = program_name(name.text)
     node = lookup(program) if program else None
-    if program is None or node is None:
+    written = "/" in name.text and bool(state.files) and state.key(name.text) in state.files
+    if program is None or node is None or written:  # written: a file this very script made, whatever its name
         return run_unknown(ev, words, state, scope)
     before = len(ev.out.effects)
     reading = interpret(node, name, words[1:], piped=scope.stdin is not None)

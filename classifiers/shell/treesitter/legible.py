@@ -20,6 +20,15 @@ _BEGUN = re.compile(r"(?<!\\)((?:\\\\)*\n)\\(?=[\w./~-])")
 _BARE_DOLLAR = re.compile(r"(?<=[\w./~:+=%@-])\$(?=[;)])")
 
 
+# ``time`` and ``coproc NAME`` are reserved words before a compound command (Bash manual, "Pipelines", "Coprocesses");
+# the grammar takes them for programs, and what follows for their words.
+_RESERVED = re.compile(
+    r"((?:\A|[;&|(\n`]|\{[ \t]|![ \t]|\b(?:do|then|else)[ \t])[ \t]*)"
+    r"(time(?:[ \t]+-p)?(?:[ \t]+--)?|coproc(?:[ \t]+[A-Za-z_]\w*)?)"
+    r"(?=[ \t]+(?:\(|\{[ \t\n]|\[\[[ \t]|![ \t]|(?:for|while|until|if|case|select)[ \t\n]))"
+)
+
+
 def legible(skeleton: str) -> tuple[bytes, dict[int, str]]:
     """The bytes to parse (one a code point), and by its operator's position each descriptor that was blanked."""
     named: dict[int, str] = {}
@@ -29,6 +38,8 @@ def legible(skeleton: str) -> tuple[bytes, dict[int, str]]:
         return " " * len(match[0])
 
     plain = _NAMED.sub(blank, skeleton) if "{" in skeleton or "<<<" in skeleton else skeleton
+    if "time" in plain or "coproc" in plain:
+        plain = _RESERVED.sub(lambda m: m[1] + " " * len(m[2]), plain)
     if "\n\\" in plain:
         plain = _BEGUN.sub(r"\1 ", plain)
     if "$;" in plain or "$)" in plain:
