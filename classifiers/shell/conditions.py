@@ -59,6 +59,8 @@ def test(
     """``[ a = b ]`` of plain words is decided; everything else may go either way."""
     args = [w.text for w in words[1:] if w.text != "]"]
     subscripts(ev, words, state, scope)
+    if any(w.propagated for w in words[1:]):  # a variable: a default, or what a caller may have set
+        return EMPTY, None
     if len(args) == 3 and all(ev.known(a) for a in args) and args[1] in {"=", "==", "!="}:
         return EMPTY, (args[0] == args[2]) == (args[1] != "!=")
     if len(args) == 3 and all(a.isdigit() and len(a) < _MAX_DIGITS for a in (args[0], args[2])) and args[1] in _COMPARE:

@@ -14,6 +14,7 @@ from classifiers.effects import Condition, OpaqueReason
 from classifiers.shell import ir
 from classifiers.shell.conditions import tested
 from classifiers.shell.evaluate import Evaluator, Result
+from classifiers.shell.expand.parameters import is_guess
 from classifiers.shell.loops import loop
 from classifiers.shell.redirects import apply_redirects
 from classifiers.shell.run import run_simple
@@ -112,7 +113,7 @@ def _adopt(state: State, branch: State) -> None:
 def _case(ev: Evaluator, node: ir.Case, state: State, scope: Scope) -> Result:
     expander = ev.expander(state, scope)
     value = expander.text(node.word)
-    known = ev.known(value)
+    known = ev.known(value) and not is_guess(node.word, state)
     branches: list[State] = []
     printed: list[Stream] = []
     falls = False

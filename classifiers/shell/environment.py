@@ -16,6 +16,7 @@ from classifiers.knowledge.words import Word
 from classifiers.shell import hooks, ir
 from classifiers.shell.emit import tell
 from classifiers.shell.evaluate import Evaluator, Result
+from classifiers.shell.expand.parameters import is_guess
 from classifiers.shell.flows import is_remote
 from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.payloads.script_files import run_file
@@ -54,6 +55,10 @@ def assigned_value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope)
 
 def assign_variable(state: State, assign: ir.Assign, value: Value | None) -> None:
     old = state.vars.get(assign.name)
+    if assign.value is not None and is_guess(assign.value, state):
+        state.guessed.add(assign.name)
+    else:
+        state.guessed.discard(assign.name)
     if assign.index is not None:
         places = dict(enumerate(old)) if isinstance(old, list) else old if isinstance(old, dict) else {}
         named = {**{str(k): v for k, v in places.items()}, assign.index.strip("'\""): value}

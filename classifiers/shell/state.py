@@ -48,6 +48,7 @@ class State:
     calls: tuple[str, ...] = ()
     added: dict[str, str] = field(default_factory=dict)  # what this call appended to files it has not written
     fetched: list[int] = field(default_factory=list)  # effects that brought trees of files from elsewhere
+    guessed: set[str] = field(default_factory=set)  # set to a default: the environment may hold another value
     exited: bool = False
     shared: bool = False
 
@@ -57,7 +58,7 @@ class State:
             self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases),
             dict(self.hashed), self.files,
             dict(self.sockets), dict(self.inputs), dict(self.origins), list(self.locals), self.calls,
-            added=self.added, fetched=self.fetched,
+            added=self.added, fetched=self.fetched, guessed=set(self.guessed),
         )  # fmt: skip
 
     def chdir(self, cwd: str | None) -> None:
@@ -83,6 +84,7 @@ class State:
             for name, value in other.vars.items():
                 if self.vars.get(name, _ABSENT) != value:
                     self.vars[name] = None
+            self.guessed |= other.guessed
             self.origins.update(other.origins)
             self.functions.update(other.functions)
             self.aliases.update(other.aliases)

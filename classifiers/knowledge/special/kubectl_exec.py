@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.effects import Domain, Verb
 from classifiers.knowledge.model import Delegate
-from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
+from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
 
 
@@ -27,10 +27,6 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     if command:
         span = (command[0].span[0], command[-1].span[1])
         reading.items.append(Handed(Delegate("argv"), tuple(command), {"where": target}, span, "kubectl exec"))
-    elif reading.parsed.given("-i", "--stdin"):
-        reading.items.append(
-            Hidden(OpaqueReason.PAYLOAD_UNREADABLE, pod.span, "what is typed there is not in the call")
-        )
 
 
 SPECIAL = ("kubectl_exec", read)

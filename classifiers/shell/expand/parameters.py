@@ -45,6 +45,7 @@ def _with_operator(expander: Expander, var: ir.Var, value: str | None) -> str | 
             value = expander.text(var.arg)
             if op in {":=", "="}:
                 expander.state.vars[var.name] = value
+                expander.state.guessed.add(var.name)
         return value
     if op in {":+", "+"}:
         return expander.text(var.arg) if value else None
@@ -53,6 +54,18 @@ def _with_operator(expander: Expander, var: ir.Var, value: str | None) -> str | 
     if value is None or op == "#len":
         return None if value is None else str(len(value))
     return changed(value, op, var.raw, expander.text(var.arg))
+
+
+def is_guess(word: ir.WordIR, state: State) -> bool:
+    """Whether a value is only what is taken when nobody gave one: ``${1:-stop}``, and a name set to such a default."""
+    return any(isinstance(p, ir.Var) and _is_default(p, state) for p in word.parts)
+
+
+def _is_default(var: ir.Var, state: State) -> bool:
+    if var.name in state.guessed:
+        return True
+    given = var.name.isdigit() and isinstance(state.vars.get("@"), list)
+    return var.op in _DEFAULT_OPS and var.name not in state.vars and not given
 
 
 def listed(expander: Expander, var: ir.Var) -> list[str] | None:

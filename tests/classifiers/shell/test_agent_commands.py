@@ -18,6 +18,11 @@ CASES = {
         "execute network:h.example",
         "delete filesystem:/srv/web irreversible where=host:h.example elevated condition=loop",
     ],
+    # a default is no certainty: the caller or the environment may say otherwise
+    "case ${1:-start} in stop) rm a;; esac": ["delete filesystem:a irreversible condition=branch"],
+    "M=${M:-dev}; case $M in prod) rm a;; esac": ["delete filesystem:a irreversible condition=branch"],
+    "M=dev; case $M in prod) rm a;; esac": [],
+    "f() { local m=${1:-dev}; case $m in prod) rm a;; esac; }; f": [],
     # a file left empty
     "echo -n > a.log": ["modify filesystem:a.log irreversible overwrite"],
     "printf '' > a.log": ["modify filesystem:a.log irreversible overwrite"],
