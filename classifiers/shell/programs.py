@@ -34,6 +34,7 @@ from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.payloads.later import runs_later
 from classifiers.shell.payloads.orders import SHELLS
 from classifiers.shell.payloads.script_files import given
+from classifiers.shell.payloads.project import RUNNERS, run_project
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import Scope, State, Stream
@@ -88,6 +89,8 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     _packed(program, reading, state)
     remember(ev, done.written, own, program, state)
     _copied(ev, program, reading, scope, state)
+    if program in RUNNERS and state.files:
+        run_project(ev, program, reading, words, own, state, scope)
     if program in _STORING:
         _stored(ev, program, done, reading, state, scope)
     if len(done.printed) == 1 and not done.indexes:

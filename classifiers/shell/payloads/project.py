@@ -1,0 +1,102 @@
+"""Runners of a project's own recipes whose file this very call wrote: the command in, what the recipes do out.
+
+``make`` by its makefile, npm and its kin by ``package.json`` (npm "scripts", Life Cycle Scripts). A file the call does
+not hold stays what it is, ``execute code:project``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.effects import Domain, FlowKind, OpaqueReason, Verb
+from classifiers.knowledge.reading import Reading
+from classifiers.knowledge.words import Word
+from classifiers.shell.payloads.makefile import recipe_lines
+from classifiers.shell.payloads.scripts import run_text
+from classifiers.shell.state import Scope, State
+
+if TYPE_CHECKING:
+    from classifiers.shell.evaluate import Evaluator
+
+_MAKES = frozenset({"make", "gmake"})
+_MANAGERS = frozenset({"npm", "yarn", "pnpm", "bun", "cnpm"})
+RUNNERS = _MAKES | _MANAGERS
+_NAMES = ("GNUmakefile", "makefile", "Makefile")
+_INSTALLS = frozenset({"install", "i", "add", "ci", "in", "clean-install", "install-test", "it"})
+_RUN = frozenset({"run", "run-script", "rum", "urn"})
+_INSTALLED = ("preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare")
+_MAX_DEPTH = 8
+
+
+def run_project(
+    ev: Evaluator, program: str, reading: Reading, words: Sequence[Word], own: list[int], state: State, scope: Scope
+) -> None:
+    """Read the recipes the command runs, where they are in the call."""
+    if scope.where != "local" or reading.answered or reading.parsed.given("--dry-run", "-n", "--ignore-scripts"):
+        return
+    found = _made(reading, state) if program in _MAKES else _scripted(words, state)
+    if found is None:
+        return
+    path, lines = found
+    span = scope.span((words[0].span[0], words[-1].span[1]))
+    if lines is None or scope.depth >= _MAX_DEPTH:
+        ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, span, f"{path}: its text alone does not say what runs")
+        return
+    index = next((i for i in own if _is_project(ev, i)), None)
+    source = next((i for i, e in enumerate(ev.out.effects) if e.target == path and e.action is Verb.MODIFY), None)
+    if index is not None:
+        ev.out.flow(FlowKind.WRITE_THEN_EXECUTE, source, index)
+    before = len(ev.out.opaque)
+    inner = replace(scope, fixed=span, via=(*scope.via, program), stdin=None, given=(), depth=scope.depth + 1)
+    for line in lines:
+        run_text(ev, line, state.copy(), inner, [], span)
+    if index is not None and len(ev.out.opaque) == before:
+        ev.out.change(index, destructive=False)
+
+
+def _is_project(ev: Evaluator, index: int) -> bool:
+    effect = ev.out.effects[index]
+    return effect.domain is Domain.CODE and effect.action is Verb.EXECUTE and effect.target == "project"
+
+
+def _made(reading: Reading, state: State) -> tuple[str, list[str] | None] | None:
+    values = reading.parsed.values()
+    folder = values.get("C") or values.get("directory") or "."
+    named = values.get("f") or values.get("file") or values.get("makefile")
+    for name in [named] if named else _NAMES:
+        path = state.key(f"{folder}/{name}" if folder != "." else name)
+        known = state.files.get(path)
+        if known is None or known.text is None:
+            continue
+        operands = [w.text for w in reading.parsed.operands]
+        given = dict(o.split("=", 1) for o in operands if "=" in o)
+        return path, recipe_lines(known.text, [o for o in operands if "=" not in o], given)
+    return None
+
+
+def _scripted(words: Sequence[Word], state: State) -> tuple[str, list[str] | None] | None:
+    path = state.key("package.json")
+    known = state.files.get(path)
+    if known is None or known.text is None or any(w.text in {"--prefix", "-C", "--cwd", "-g"} for w in words):
+        return None
+    try:
+        package = json.loads(known.text)
+    except (ValueError, RecursionError):
+        return path, None
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    names = [w.text for w in words[1:] if not w.text.startswith("-")]
+    if not isinstance(scripts, dict):
+        return path, []
+    return path, [s for n in _asked(names) if isinstance(s := scripts.get(n), str)]
+
+
+def _asked(names: list[str]) -> list[str]:
+    """The scripts a command line runs, with those before and after."""
+    order = names[0] if names else "install"
+    if order in _INSTALLS:
+        return list(_INSTALLED)
+    script = (names[1] if len(names) > 1 else "") if order in _RUN else {"t": "test", "tst": "test"}.get(order, order)
+    return [f"pre{script}", script, f"post{script}"]
