@@ -34,6 +34,7 @@ from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.payloads.later import runs_later
 from classifiers.shell.payloads.orders import SHELLS
 from classifiers.shell.payloads.script_files import given
+from classifiers.shell.payloads.manifests import APPLIERS, named
 from classifiers.shell.payloads.project import RUNNERS, run_project
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
@@ -67,6 +68,8 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     ev.out.note(f"{program}: {reading.node.file}:{reading.node.line}")
     inputs = [scope.stdin] if scope.stdin is not None else []
     done = _Done(inputs + ev.streams_in(list(words[1:])))
+    if program in APPLIERS:
+        named(ev, reading, state, scope)
     _perform(ev, reading, done, state, scope, plan)
     if reading.reads_stdin is not None:
         fed = scope if program not in SHELLS else replace(scope, given=given(program, reading.parsed.operands))
