@@ -46,6 +46,7 @@ def build(compiled: Json, file: str, parent: Node | None = None) -> Node:
         keyed={k: _meaning(v) for k, v in keyed.items()} if keyed is not None else None,
         unread=compiled.get("unread", ""),
         session=tuple(compiled.get("session", ())),
+        beside=frozenset(compiled.get("beside", ())),
         says="effects" in compiled,
     )
 

@@ -106,6 +106,8 @@ class _Compiler(EffectLines):
             out["posix"] = "second" if node["posix"] == "second" else True
         if "session" in node:
             out["session"] = str(node["session"]).split("|")
+        if "beside" in node:
+            out["beside"] = str(node["beside"]).split("|")
         if "help" in node:
             out["help"] = str(node["help"]).split()
 

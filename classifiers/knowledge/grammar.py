@@ -45,7 +45,7 @@ NODE_KEYS = frozenset(
     {
         "about", "options", "takes_value", "operands", "effects", "no_operands", "subcommands", "style", "posix",
         "unknown_options", "unknown_subcommand", "stdin", "help", "set", "via", "special", "keyed", "same_as",
-        "examples", "todo", "note", "strict", "unread", "session", *PARSING,
+        "examples", "todo", "note", "strict", "unread", "session", "beside", *PARSING,
     }
 )  # fmt: skip
 DELEGATE_KEYS = frozenset(

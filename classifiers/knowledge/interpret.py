@@ -73,6 +73,7 @@ class _Interpreter(Teller):
     def __init__(self, parsed: Parsed, name: Word) -> None:
         super().__init__(parsed, name)
         self.node = parsed.node
+        self.beside = 0  # payloads handed on by options that leave standard input one too
 
     def read(self) -> Reading:
         if self.parsed.unknown_sub is not None and self.node.unknown_subcommand == "opaque":
@@ -119,8 +120,7 @@ class _Interpreter(Teller):
             self.slot(slot, words)
         if node.keyed is not None:
             self.keyed()
-        # options of a session on another machine run their commands here (ssh -o ProxyCommand): it stays a session
-        handed = any(isinstance(i, Handed) for i in self.out.items) and not (node.stdin and node.stdin.where)
+        handed = sum(isinstance(i, Handed) for i in self.out.items) > self.beside
         if node.stdin and not handed and not override and not any(ws for s, ws in assigned if s.meaning.delegate):
             where = self.filled(node.stdin.where)[0] if node.stdin.where else ""
             self.out.reads_stdin = replace(node.stdin, where=where or "")
@@ -148,6 +148,7 @@ class _Interpreter(Teller):
         self.tell_all(meaning.effects, hit.value, None, hit.word.span)
         if meaning.delegate and meaning.delegate.kind != "none" and hit.value is not None:
             self.hand(meaning.delegate, [hit.value], hit.value.span)
+            self.beside += hit.spelling in self.node.beside
 
     def slot(self, slot: Slot, words: list[Word]) -> None:
         meaning = slot.meaning

@@ -115,6 +115,7 @@ class Node:
     keyed: dict[str, Meaning] | None = None
     unread: str = ""  # as in Meaning
     session: tuple[str, ...] = ()  # given none of these, a person types what happens
+    beside: frozenset[str] = frozenset()  # options whose own payload leaves standard input one too
     says: bool = False  # ``effects`` was given, if only as an empty list
 
     @cached_property

@@ -32,10 +32,10 @@ from classifiers.shell.flows import (
 )
 from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.payloads.later import runs_later
-from classifiers.shell.payloads.orders import SHELLS
-from classifiers.shell.payloads.script_files import given
 from classifiers.shell.payloads.manifests import APPLIERS, named
+from classifiers.shell.payloads.orders import SHELLS
 from classifiers.shell.payloads.project import RUNNERS, run_project
+from classifiers.shell.payloads.script_files import given
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import Scope, State, Stream

@@ -32,7 +32,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
                     Handed(Delegate("sql", "sqlite", via="sqlite3"), (word,), {"database": file}, word.span, "sqlite3")
                 )
                 break
-    if not given:
+    if not operands[1:]:
         reading.reads_stdin, reading.server = Delegate("sql", "sqlite"), {"database": file}
 
 
