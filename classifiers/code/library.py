@@ -33,6 +33,7 @@ class Known:
     value: str = ""  # how a constant result comes from constant arguments: join, b64, hex, text, …
     order: Mapping[int, frozenset[str]] = field(default_factory=dict)  # the names that positional arguments have too
     names: frozenset[str] = frozenset()  # of all arguments that the entry asks for
+    valued: frozenset[str] = frozenset()  # of those whose value it asks for
 
 
 _FOLDERS = {"powershell": "powershell/tables"} | dict.fromkeys(("typescript", "mongosh"), "code/tables/javascript")
@@ -133,6 +134,7 @@ def _known(raw: Any) -> Known:
         {key: tuple(lines) for key, lines in values.get("opens", {}).items()},
         values.get("value", ""),
         order,
+        frozenset(w for key in (*keys, *values.get("when", {})) for w in key.split("|") if _is_name(w)),
         frozenset(w for key in keys for w in key.split("|") if _is_name(w)),
     )
 
@@ -142,11 +144,11 @@ def _is_name(word: str) -> bool:
 
 
 def _keys(values: Mapping[str, Any]) -> Iterator[str]:
-    """Every argument key of an entry: in the holes of its lines, in its roles, in what depends on an argument."""
+    """The keys of the arguments whose values an entry asks for."""
     lines = [*values.get("effects", ()), *(line for more in values.get("when", {}).values() for line in more)]
     lines += [line for more in values.get("opens", {}).values() for line in more]
     for line in lines:
         for hole in template(line).holes:
             yield from hole.key.split(">")
     yield from (str(role) for role in values.get("with", {}).values())
-    yield from (*values.get("when", {}), *values.get("opens", {}), str(values.get("holds", "")).partition("=")[0])
+    yield from (*values.get("opens", {}), str(values.get("holds", "")).partition("=")[0])

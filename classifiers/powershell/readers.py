@@ -11,7 +11,7 @@ from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
 from classifiers.effects import Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
-from classifiers.http import request_effects
+from classifiers.http import is_unread, request_effects
 from classifiers.paths import located
 from classifiers.templates import fill_all
 from classifiers.windows.places import placed
@@ -32,7 +32,11 @@ def web(site: Site, known: Known, method: str = "") -> Value | None:
     source = None if sent is None else out.put(_file(site, sent, Verb.READ), site.span)
     method = method or (verb.text if verb is not None else None) or ("POST" if body is not None else "GET")
     text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
-    for effect in request_effects(method, text, body.data if body is not None and body.known else None, reader.context):
+    text = f"{known.roles['base']}{text}" if text.startswith("/") and "base" in known.roles else text
+    given = body.data if body is not None and body.known else None
+    if is_unread(method, text, given):
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, "what the request has run is not read")
+    for effect in request_effects(method, text, given, reader.context):
         sink = out.put(effect, site.span)
         if source is not None and out.effects[source].domain is Domain.SECRETS:
             out.effects[sink] = tagged(out.effects[sink], Tag.EXFILTRATION)
@@ -79,6 +83,8 @@ def process(site: Site, known: Known) -> Value | None:
     """Start-Process and its like: a program and its arguments as one text or a list."""
     command, args = role_of(site, known, "command"), role_of(site, known, "args")
     if command is None:
+        if known.roles.get("held"):  # the program stands in the object's own settings
+            native(site, [None])
         return None
     words: list[str | None] = [_text(command)]
     if args is not None and args.known and isinstance(args.data, list):
@@ -124,7 +130,8 @@ def new_object(site: Site, known: Known) -> Value | None:
     given = args.data if args is not None and args.known and isinstance(args.data, list) else [args] if args else []
     over = name in _STREAMS and (not given or given[0].text is None)  # over a stream, that is no file
     if site.reader.library.call(name) is not None and not over:
-        site.reader.call_library(name, [v for v in given if isinstance(v, Value)], site.span)
+        made = site.reader.call_library(name, [v for v in given if isinstance(v, Value)], site.span)
+        return made if made.ref else Value(ref=name, raw=site.raw, taint=site.taint)
     return Value(ref=name, raw=site.raw, taint=site.taint)
 
 
@@ -141,6 +148,17 @@ def imported(site: Site, known: Known) -> Value | None:
     raw = None if text else (name.raw if name is not None else "?")
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, text, target_raw=raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+    return None
+
+
+def written(site: Site, _known: Known) -> Value | None:
+    """``$x.Save(file)`` of a document or a picture; an object that is saved by itself is not known."""
+    path = site.argument("0")
+    if path is None or path.function is not None:
+        site.reader.out.add(Domain.UNKNOWN, Verb.MODIFY, span=site.span, destructive=None)
+        site.reader.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, site.span, site.raw)
+    else:
+        site.reader.out.put(tagged(_file(site, path, Verb.MODIFY), Tag.OVERWRITE), site.span)
     return None
 
 

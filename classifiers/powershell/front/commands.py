@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from classifiers.code import ir
+from classifiers.code.library import library
 from classifiers.powershell.front.expressions import called
 from classifiers.powershell.front.names import aliases, is_switch
 from classifiers.powershell.front.texts import expandable
@@ -49,10 +50,11 @@ def _command(front: Front, node: Any) -> ir.Node:
     name = next((c for c in node.named_children if c.type in _NAMES), None)
     invokes = any(c.type == "command_invokation_operator" for c in node.named_children)
     elements = next((c for c in node.named_children if c.type == "command_elements"), None)
-    found = _elements(front, elements)
     if name is None or re.fullmatch(r"-?\d[\d.]*", front.source.text(name)):
-        return ir.Other(span, tuple(found.args))
+        return ir.Other(span, tuple(_elements(front, elements, frozenset()).args))
     func = _command_name(front, name, invokes=invokes)
+    known = library("powershell").call(func.id) if isinstance(func, ir.Name) else None
+    found = _elements(front, elements, known.valued if known is not None else frozenset())
     words = (_first_word(front, name, func), *found.words)
     call = ir.Call(span, func, tuple(found.args), tuple(found.named), words)
     return ir.Other(span, (call, *found.redirects)) if found.redirects else call
@@ -78,6 +80,7 @@ class _Elements:
     named: list[tuple[str, ir.Node]] = field(default_factory=list)
     words: list[ir.Node] = field(default_factory=list)
     redirects: list[ir.Node] = field(default_factory=list)
+    valued: frozenset[str] = frozenset()  # parameters that have a value in this command, whatever they are in others
     waiting: tuple[str, ir.Span] | None = None  # a parameter whose value may come next
     glued: bool = False  # a colon came last: the next word is part of the one before (ffmpeg's ``-c:v``)
 
@@ -88,8 +91,8 @@ class _Elements:
         self.waiting = None
 
 
-def _elements(front: Front, node: Any) -> _Elements:
-    out = _Elements()
+def _elements(front: Front, node: Any, valued: frozenset[str]) -> _Elements:
+    out = _Elements(valued=valued)
     for child in node.named_children if node is not None else ():
         if child.type == "command_argument_sep" and front.source.text(child).startswith(":") and out.named:
             out.waiting = out.waiting or (out.named.pop()[0], front.source.span(child))  # -Switch:$value
@@ -124,7 +127,7 @@ def _parameter(front: Front, node: Any, text: str, out: _Elements) -> None:
     key = key.lower()
     if colon and value:
         out.named.append((key, ir.Const(front.source.span(node), value)))
-    elif is_switch(key) and not colon and key not in front.params:
+    elif is_switch(key) and not colon and key not in front.params and key not in out.valued:
         out.named.append((key, ir.Const(front.source.span(node), value=True)))
     else:
         out.waiting = (key, front.source.span(node))

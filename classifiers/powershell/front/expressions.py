@@ -9,6 +9,8 @@ from typing import Any
 from classifiers.code import ir
 from classifiers.powershell.front.tree import Front, descendants
 
+# Types whose cast makes an object with methods of its own.
+_MADE = frozenset({"char", "scriptblock", "io.fileinfo", "io.directoryinfo", "adsi", "adsisearcher", "wmiclass", "wmi"})
 _OPERATORS = {"-f": "%f", "+": "+", "-join": "join", "-replace": "replace", "-split": "split"}
 
 
@@ -72,9 +74,9 @@ def _hash_table(front: Front, node: Any) -> ir.Node:
 
 def _cast(front: Front, node: Any) -> ir.Node:
     parts = [c for c in node.named_children if c.type != "comment"]
-    kind = front.source.text(parts[0]).strip("[]").lower() if parts else ""
+    kind = front.source.text(parts[0]).strip("[]").lower().removeprefix("system.") if parts else ""
     value = front.node(parts[-1])
-    if kind in {"char", "scriptblock"}:
+    if kind in _MADE:
         return ir.Call(front.source.span(node), ir.Name(front.source.span(node), f"[{kind}]"), (value,))
     return value
 

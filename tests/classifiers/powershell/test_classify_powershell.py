@@ -20,7 +20,7 @@ CASES = [
     (r'$d = "C:\data"; Remove-Item "$d\a"', [r"delete filesystem:C:\data\a"]),
     (r"[System.IO.File]::Delete('C:\a')", [r"delete filesystem:C:\a"]),
     (r"'x' | Out-File C:\a.txt", [r"modify filesystem:C:\a.txt"]),
-    (r"Get-Process > C:\a.txt", ["read process:None", r"modify filesystem:C:\a.txt"]),
+    (r"Get-Process > C:\a.txt", ["read process:*", r"modify filesystem:C:\a.txt"]),
     ("Invoke-WebRequest https://shop.example/a -OutFile a.zip", ["receive network:shop.example", "modify filesystem:a.zip"]),
     ("(New-Object Net.WebClient).DownloadFile('https://shop.example/a', 'a.exe')", ["receive network:shop.example", "modify filesystem:a.exe"]),
     ("irm https://shop.example/a -Method Delete", ["send network:shop.example"]),
