@@ -53,7 +53,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "wmi": powershell.wmi,
     "alias": powershell.alias,
     "bits": powershell.bits,
-    "written": powershell.written,
+    "saved": powershell.written,
     "remote": powershell.remote,
     "listed": found.listed,
     "selected": found.selected,
