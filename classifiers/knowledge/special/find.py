@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from classifiers.effects import Domain, Verb
+from classifiers.knowledge.find_names import Names, members
 from classifiers.knowledge.model import Delegate, Json
 from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
@@ -60,12 +61,21 @@ _ONE_ARGUMENT = frozenset(
     ]
 )
 _KINDS = frozenset({"-type", "-xtype", "-fstype", "-mindepth", "-printf"})  # narrow little or nothing
+_BARE = frozenset({"-nouser", "-nogroup", "-empty", "-readable", "-writable", "-executable"})
+_NARROW = (_ONE_ARGUMENT | _BARE) - _KINDS
+_FILTERS = (_ONE_ARGUMENT | _BARE) - {"-maxdepth", "-mindepth"}
+_NAMES = {"-name": "-name", "-iname": "-name"} | dict.fromkeys(
+    ("-path", "-ipath", "-wholename", "-iwholename"), "-path"
+)
+_NOT = frozenset({"!", "-not"})
+_OR = frozenset({"-o", "-or", ","})
 _REFERENCE = re.compile(r"-samefile|-[ac]?newer|-newer[aBcm]{2}|-files0-from")  # compared with a file (not -newerXt)
 _STAMP: Json = {"destructive": False, "reversibility": "read_only"}
 _ATTRIBUTES = frozenset({"chmod", "chown", "chgrp"})
 _HELP = frozenset({"-help", "--help", "-version", "--version"})  # print and stop
 _RUNS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _WRITES = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
+_MEMBER = re.compile(r"\{\}(?=([\w.~/-]?))")
 
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
@@ -74,24 +84,30 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         return
     rest, starts = _starts(words)
     where = starts or [Word(".", name.span)]
-    narrowed = any(w.text in _ONE_ARGUMENT - _KINDS for w in rest)
-    filtered = any(w.text in _ONE_ARGUMENT and w.text not in {"-maxdepth", "-mindepth"} for w in rest)
+    narrowed = any(w.text in _NARROW or w.text.startswith("-newer") for w in rest)
+    filtered = any(w.text in _FILTERS or w.text.startswith("-newer") for w in rest)
     for start in where:
         reading.items.append(
             Told(Verb.READ, Domain.FILESYSTEM, start.text, {**_READ, "filtered": filtered}, start.span, start)
         )
-    at, pattern = 0, None
+    at, names = 0, Names()
     while at < len(rest):
         word = rest[at]
         following = rest[at + 1] if at + 1 < len(rest) else None
+        negated = at >= 1 and rest[at - 1].text in _NOT
         at += 1
         if word.text in _RUNS:
             command, at = _command(rest, at)
-            _run(
-                reading, word, command, where, pattern, filtered, prompts=word.text.startswith("-ok"), narrowed=narrowed
-            )
+            found = [members(s.text, test) for test in names.left() for s in where[:8]]
+            _run(reading, word, command, found, filtered, prompts=word.text.startswith("-ok"), narrowed=narrowed)
         elif word.text == "-delete":
-            _delete(reading, word, where, pattern, filtered)
+            _delete(reading, word, where, names, filtered)
+        elif word.text == "(":
+            names.open(negated=negated)
+        elif word.text == ")":
+            names.close()
+        elif word.text in _OR:
+            names.alternative()
         elif word.text in _WRITES and following is not None:
             fields = {"destructive": None, "reversibility": "unknown", "tags": ["overwrite"]}
             reading.items.append(
@@ -99,13 +115,12 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
             )
             at += 2 if word.text == "-fprintf" else 1
         elif word.text in _ONE_ARGUMENT or word.text.startswith("-newer"):
-            negated = at >= 2 and rest[at - 2].text in {"!", "-not"}
             if following is not None and _REFERENCE.fullmatch(word.text):
                 reading.items.append(
                     Told(Verb.READ, Domain.FILESYSTEM, following.text, dict(_STAMP), following.span, following)
                 )
-            if word.text in {"-name", "-iname"} and following is not None and not negated:
-                pattern = following.text
+            if word.text in _NAMES and following is not None:
+                names.test(_NAMES[word.text], following.text, negated=negated)
             at += 1
 
 
@@ -135,18 +150,11 @@ def _command(rest: Sequence[Word], at: int) -> tuple[list[Word], int]:
     return command, at
 
 
-def _members(start: str, pattern: str | None) -> str:
-    """What ``{}`` stands for below one starting point."""
-    base = start.rstrip("/") or ""
-    return f"{base}/**/{pattern}" if pattern is not None else (start or "/")
-
-
 def _run(
     reading: Reading,
     word: Word,
     command: list[Word],
-    where: list[Word],
-    pattern: str | None,
+    found: list[str],
     filtered: bool,
     *,
     prompts: bool,
@@ -157,8 +165,7 @@ def _run(
     if command[0].text.rpartition("/")[2] in _ATTRIBUTES and not narrowed:
         # run on every member: the whole tree
         command, filtered = [command[0], command[0].with_text("-R"), *command[1:]], False
-    for start in where[:8]:
-        target = _members(start.text, pattern)
+    for target in found:
         words = tuple(_with_member(w, target) for w in command)
         fields: Json = {"condition": "prompt"} if prompts else {}
         if filtered:
@@ -170,14 +177,21 @@ def _run(
 def _with_member(word: Word, target: str) -> Word:
     if "{}" not in word.text:
         return word
-    text = target if word.text == "{}" else word.text.replace("{}", target)
+    text = target if word.text == "{}" else _MEMBER.sub(lambda m: _joined(target, m[1]), word.text)
     return Word(text, word.span, glob="*" in text, propagated=False, quoted=word.quoted)
 
 
-def _delete(reading: Reading, word: Word, where: list[Word], pattern: str | None, filtered: bool) -> None:
-    for start in where:
+def _joined(target: str, after: str) -> str:
+    """``{}.bak`` and ``{}/.keep``: of members that only their starting point tells, one beside each and one in each."""
+    if not after or "*" in target:
+        return target
+    return f"{target.rstrip('/')}/**" + ("" if after == "/" else "/*")
+
+
+def _delete(reading: Reading, word: Word, where: list[Word], names: Names, filtered: bool) -> None:
+    for test, start in ((t, s) for t in names.left() for s in where):
         fields = {"destructive": True, "reversibility": "irreversible", "breadth": "recursive", "filtered": filtered}
-        target = _members(start.text, pattern)
+        target = members(start.text, test)
         reading.items.append(Told(Verb.DELETE, Domain.FILESYSTEM, target, fields, (start.span[0], word.span[1]), None))
 
 
