@@ -4,20 +4,24 @@ A description is silent about a long option whose own name says that it writes, 
 unless the command is known to do so anyway. A ``strict`` description (many programs told of together) vouches for
 less: any option whose name hints at a change, any unlisted short option, an unlisted option directly before an
 operand (which may be its value), and a bare first word that could be an order, are unread; so is, where six or more
-programs share a row, one letter with a value and no meaning.
+programs share a row, one letter with a value and no meaning. Whatever the description, an unlisted option whose name
+asks for a value (``--name``, ``--max-count``) is unread directly before an operand: it would be taken for one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
+from classifiers.datafile import table
 from classifiers.effects import Verb
 from classifiers.knowledge.arguments import Hit, Parsed
-from classifiers.knowledge.model import Slot
+from classifiers.knowledge.model import Meaning, Slot
 from classifiers.knowledge.words import Word
 
 Verbs = frozenset[Verb]
+_NO_MEANING = Meaning()
 
 # Spellings that only change what is printed, whatever the program (GNU Coding Standards, "Option Table").
 _PRINTS = frozenset({"-h", "-?", "-v", "-V", "-q", "--help", "--version", "--no-log", "--exclude-dir", "--include-dir"})
@@ -64,7 +68,11 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
             (
                 hit.option is None
                 and (
-                    (strict and (_hints(hit) or _doubtful(hit, parsed))) or _tells(hit, told) or _shortens(hit, parsed)
+                    (strict and _doubtful(hit, parsed))
+                    or (_asks(hit) and _doubtful(hit, parsed) and _counts(hit.following, parsed, assigned))
+                    or (strict and _hints(hit))
+                    or _tells(hit, told)
+                    or _shortens(hit, parsed)
                 )
             )
             or (Verb.EXECUTE not in told and _names_program(hit))
@@ -105,11 +113,33 @@ def _hints(hit: Hit) -> bool:
     return len(name) < 2 or _HINTS.search(name) is not None
 
 
+def _asks(hit: Hit) -> bool:
+    """Whether an option's name, by its last word, is one that has a value."""
+    words = hit.spelling.lstrip("-").replace("_", "-").split("-")
+    asks, flags = _asking()
+    return words[-1] in asks and words[0] not in flags
+
+
+@cache
+def _asking() -> tuple[frozenset[str], frozenset[str]]:
+    read = table("knowledge/asking.yaml")
+    return frozenset(read["asks"].split()), frozenset(read["flags"].split())
+
+
 def _doubtful(hit: Hit, parsed: Parsed) -> bool:
     """Whether an option nobody listed stands directly before an operand: it may be its value, and no operand at all."""
     if hit.value is not None or hit.spelling in _PRINTS or _ATTACHED.fullmatch(hit.word.text):
         return False
     return any(hit.following is w for w in parsed.operands)
+
+
+def _counts(word: Word | None, parsed: Parsed, assigned: list[tuple[Slot, list[Word]]]) -> bool:
+    """Whether an operand has a meaning, of its own or as a part of a target."""
+    slot = next((s for s, words in assigned if any(w is word for w in words)), None)
+    if slot is None or slot.meaning != _NO_MEANING:
+        return slot is not None
+    told = (*parsed.node.effects, *(parsed.node.no_operands or ()))
+    return any("{" + slot.role in (t.target or "") for t in told)
 
 
 def _one_letter(hit: Hit) -> bool:

@@ -38,6 +38,31 @@ def test_letters_after_a_letter_whose_value_means_nothing_are_options_too(line, 
     assert read(CLUSTERED, line) == expected
 
 
+ASKING = """  "a":
+    options: {"--all": {}}
+    operands: ["read filesystem:{}"]
+    subcommands: {"sub": {operands: [{role: x}], effects: ["read packages"]}}
+    unknown_subcommand: operand
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("a --name b c", ["hidden a --name", "read filesystem:b", "read filesystem:c"]),
+        ("a --max-count 3 c", ["hidden a --max-count", "read filesystem:3", "read filesystem:c"]),
+        ("a --name=b c", ["read filesystem:c"]),  # it has its value with it
+        ("a c --name", ["read filesystem:c"]),  # nothing follows that could be one
+        ("a --all c", ["read filesystem:c"]),
+        ("a --no-color c", ["read filesystem:c"]),
+        ("a --skip-name c", ["read filesystem:c"]),
+        ("a sub --name b", ["read packages:None"]),  # an operand means nothing there
+    ],
+)
+def test_an_unlisted_option_that_asks_for_a_value_is_not_passed_over_before_an_operand(line, expected):
+    assert sorted(read(ASKING, line)) == sorted(expected)
+
+
 def read(body, line, head=HEAD):
     compiled = compile_file(head + body, "x.yaml")
     name, *rest = line.split()
