@@ -47,9 +47,19 @@ class Site:
                     return self.args[index]
             elif word in self.named:
                 return self.named[word]
-            elif self.args and isinstance(self.args[-1].data, dict) and word in self.args[-1].data:
-                found = self.args[-1].data[word]
+            elif (options := self.options) is not None and word in options:
+                found = options[word]
                 return found if isinstance(found, Value) else UNKNOWN
+        return None
+
+    @property
+    def options(self) -> dict[str, Any] | None:
+        """An object of options given last; a function that is called back may stand behind it."""
+        for given in reversed(self.args[-2:]):
+            if isinstance(given.data, dict):
+                return given.data
+            if given.known:
+                return None
         return None
 
     @property

@@ -38,6 +38,12 @@ def _names(own: Value, args: Sequence[Value], raw: str) -> Value:
     return _found(own, args, raw, constant("*", taints(*args)))
 
 
+def _joined(own: Value, args: Sequence[Value], raw: str, pattern: str) -> Value:
+    """What is in the folder that the first argument names."""
+    text = args[0].text if args else None
+    return _found(own, args, raw, None if text is None else constant(posixpath.join(text, pattern), taints(*args)))
+
+
 def _entries(own: Value, args: Sequence[Value], raw: str) -> Value:
     text = args[0].text if args else "."
     if text is None:
@@ -95,6 +101,8 @@ def _counted(own: Value, args: Sequence[Value], raw: str) -> Value:
 LISTINGS: dict[str, Callable[[Value, Sequence[Value], str], Value]] = {
     "found": _named_pattern,
     "names": _names,
+    "listed": lambda own, args, raw: _joined(own, args, raw, "*"),
+    "listed_below": lambda own, args, raw: _joined(own, args, raw, "**/*"),
     "counted": _counted,
     "table_keys": lambda own, args, raw: _table(own, args, raw, "keys"),
     "table_values": lambda own, args, raw: _table(own, args, raw, "values"),

@@ -82,8 +82,10 @@ def module(site: Site, _known: Known) -> Value | None:
     name = site.argument("0")
     text = None if name is None else name.text
     text = (text or "").removeprefix("node:").removesuffix(".js").replace("/promises", "").removesuffix("/promise")
-    if text and site.reader.library.knows_package(text):
-        return Value(ref=text.replace("/", "."), raw=site.raw)
+    dotted = text.replace("/", ".")
+    known = site.reader.library.knows_package
+    if text and not text.startswith((".", "/")) and (known(text) or known(dotted)):
+        return Value(ref=dotted, raw=site.raw)
     if text and text.startswith((".", "/")) and text.endswith(".json"):  # parsed as data, never run
         site.reader.out.add(Domain.FILESYSTEM, Verb.READ, text, span=site.span, destructive=False)
         return Value(raw=site.raw)

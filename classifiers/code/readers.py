@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from classifiers.code import document_readers, file_readers, name_readers, run_readers, setting_readers
+from classifiers.code import client_readers, document_readers, file_readers, name_readers, run_readers, setting_readers
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
@@ -35,6 +35,11 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "verb": name_readers.verb,
     "resource": name_readers.resource,
     "document": document_readers.document,
+    "git_words": client_readers.git_words,
+    "cluster": client_readers.cluster,
+    "aws_client": client_readers.aws_client,
+    "aws_command": client_readers.aws_command,
+    "aws_method": client_readers.aws_method,
     "member": name_readers.member,
     "module": name_readers.module,
     "coderef": name_readers.coderef,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.address import address
 from classifiers.code.handing import literal_words, role_of, spelled, to_surface
 from classifiers.code.library import Known
-from classifiers.code.values import Value
+from classifiers.code.values import Value, hole
 from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.http import is_unread, request_effects
@@ -38,9 +39,12 @@ def _shell(site: Site, known: Known) -> Value | None:
         return None
     args = role_of(site, known, "args")
     words = literal_words(command)
-    if words is None and args is not None:
+    if words is None and args is not None and command.text is not None and not isinstance(args.data, dict):
         head, rest = command.text, literal_words(args)
-        words = [head, *rest] if head is not None and rest is not None else None
+        if rest is None and not (args.known and not args.data) and args.function is None:  # words nobody knows
+            given = spelled(args) or f'"{hole(args)}"'
+            return to_surface(site, "shell", {"command": f"{shlex.quote(head)} {given}"}, command)
+        words = [head, *(rest or [])]
     if words is not None:
         return _fed(site, words) or to_surface(site, "shell", {"argv": words}, command)
     text = command.text if command.text is not None else command.shape or spelled(command)
@@ -174,6 +178,8 @@ def http(site: Site, known: Known) -> Value | None:
         body, url = (kept["body"] if kept["body"].known else body), kept["url"]
     elif url is not None and url.text is None and url.ref == "Request":
         url = Value(known=True, data=url.data, raw=url.raw) if isinstance(url.data, str) else url
+    if url is not None and isinstance(url.data, dict) and url.ref != "Request":
+        url = _of_options(url, site)
     text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
     base = site.func.data
     if isinstance(base, str) and base and "://" not in text:  # a client made for one address
@@ -190,6 +196,18 @@ def http(site: Site, known: Known) -> Value | None:
     return Value(ref=returns, raw=site.raw, taint=site.taint) if returns else None
 
 
+def _of_options(given: Value, site: Site) -> Value:
+    """Node's ``https.request({hostname, port, path, method}, …)``: the address in parts."""
+    part = {key: v.text or (str(v.data) if v.known else "") for key, v in given.data.items() if isinstance(v, Value)}
+    host = part.get("hostname") or part.get("host")
+    if not host:
+        return given
+    scheme = "http" if site.func.ref.startswith("http.") else "https"
+    port = f":{part['port']}" if part.get("port") and part["port"] not in {"80", "443"} else ""
+    path = part.get("path") or part.get("pathname") or "/"
+    return Value(known=True, data=f"{scheme}://{host.removesuffix(port)}{port}{path}", raw=given.raw, taint=given.taint)
+
+
 def connect(site: Site, known: Known) -> Value | None:
     """A socket to ``(host, port)``."""
     address = role_of(site, known, "address")
@@ -201,7 +219,11 @@ def connect(site: Site, known: Known) -> Value | None:
         port = parts[1].data if len(parts) > 1 and parts[1].known else None
         host = f"{parts[0].text}:{port}" if isinstance(port, int) else parts[0].text
     raw = None if host else (address.raw if address is not None else None)
-    site.reader.out.add(Domain.NETWORK, Verb.SEND, host, target_raw=raw, span=site.span, destructive=None)
+    if known.roles.get("does") == "execute":  # a session whose commands follow
+        host = (host and host.rpartition(":")[0]) or host
+        site.reader.out.add(Domain.NETWORK, Verb.EXECUTE, host, target_raw=raw, span=site.span)
+    else:
+        site.reader.out.add(Domain.NETWORK, Verb.SEND, host, target_raw=raw, span=site.span, destructive=None)
     return Value(ref=known.returns, raw=site.raw, taint=site.taint) if known.returns else None
 
 

@@ -6,16 +6,29 @@ A whole-file write may replace what was there (destructive null); an edit and an
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from classifiers.context import Context
-from classifiers.effects import Action, Breadth, Domain, Effect, Evidence, OpaqueReason, Reversibility, Surface, Verb
+from classifiers.effects import (
+    Action,
+    Breadth,
+    Condition,
+    Domain,
+    Effect,
+    Evidence,
+    OpaqueReason,
+    Reversibility,
+    Surface,
+    Verb,
+)
 from classifiers.files.patches import changes
 from classifiers.gather import Gather
-from classifiers.paths import is_stream, known_to_exist, located
-from classifiers.surface import CallParts
+from classifiers.paths import canonical, is_stream, known_to_exist, located
+from classifiers.shell.payloads.later import is_run_from
+from classifiers.surface import CallParts, surface_named
 
 _WILD = ("*", "?", "[")
 
@@ -73,6 +86,8 @@ class FilesSurface:
         paths = path if isinstance(path, list) else [rule.default if path is None else path]
         for one in paths:
             _add(operation, one, call_parts.path_of("path"), context, out)
+        if operation in {"write", "append", "create"} and isinstance(path, str):
+            _run_later(path, call_parts.values.get("content"), context, out)
         return out.action()
 
 
@@ -106,6 +121,21 @@ def _add(operation: str, path: Any, at: str, context: Context, out: Gather) -> N
     if rule.verb is Verb.READ and any(c in path for c in _WILD):
         values["breadth"] = Breadth.MANY
     out.put(located(Effect(Domain.FILESYSTEM, rule.verb, path, **values), context), (0, len(path)))
+
+
+def _run_later(path: str, content: Any, context: Context, out: Gather) -> None:
+    """Text put where something runs by itself (a start-up file, a job, a hook): what the shell makes of writing it."""
+    placed = canonical(plain_path(path), context.cwd, context.home)
+    shell = surface_named("shell")
+    if not isinstance(content, str) or shell is None or not is_run_from(placed, context.home):
+        return
+    command = f"printf %s {shlex.quote(content)} >> {shlex.quote(placed)}"
+    action = shell.classify(CallParts("shell", {"command": command}), context)
+    for effect in action.effects if action is not None else ():
+        if effect.condition is Condition.DEFERRED:
+            out.put(replace(effect, evidence=Evidence(out.at, 0, len(path))))
+    for opaque in action.opaque if action is not None else ():
+        out.hide(opaque.reason, (0, len(path)), opaque.text)
 
 
 def _two_paths(operation: str, parts: CallParts, context: Context, out: Gather) -> Action | None:

@@ -52,6 +52,11 @@ def _row(path: str, home: str | None) -> _Row | None:
     return next((row for row in _rows() if row.matches(seen)), None)
 
 
+def is_run_from(path: str, home: str | None) -> bool:
+    """Whether text in this file makes something run by itself."""
+    return _row(path, home) is not None
+
+
 def runs_later(ev: Evaluator, path: str, stream: Stream, index: int | None, state: State, scope: Scope) -> None:
     """``stream`` was put into ``path`` by effect ``index``: read what will run, or say that nobody can."""
     row = _row(path, state.context.home)
