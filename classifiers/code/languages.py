@@ -22,6 +22,7 @@ _ALIASES = {
         "ruby": "ruby rb irb",
         "php": "php",
         "perl": "perl pl perl5",
+        "lua": "lua luajit texlua",
         "bash": "bash sh shell zsh dash ksh shellscript shell-script",
         "powershell": "powershell pwsh ps1 posh",
         "powershell-encoded": "powershell-encoded",
@@ -38,6 +39,7 @@ _FRONT_ENDS = {
     "ruby": "classifiers.code.ruby",
     "php": "classifiers.code.php",
     "perl": "classifiers.code.perl",
+    "lua": "classifiers.code.lua",
 }
 _PYTHONIC = re.compile(
     r"^\s*(import \w|from [\w.]+ import |def \w+\(.*\):|class \w+.*:|print\(|with open|for \w+ in |@\w)", re.MULTILINE

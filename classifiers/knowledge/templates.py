@@ -128,6 +128,25 @@ def package(text: str) -> str:
     )
 
 
+_RECIPE = re.compile(r"\t[-@+\s]*(.*)|[^\s=:#]+\s*:[^=;]*;[-@+\s]*(.*)")
+_MAKE_NAME = re.compile(r"\$[({](\w+)[)}]")
+_MAKE_SHELL = re.compile(r"\$\(shell\s+([^()]*)\)")
+
+
+def recipes(text: str) -> str:
+    """The shell lines of make's rules, and the commands of ``$(shell …)`` outside them (GNU make 5.1, 8.14)."""
+    out: list[str] = []
+    for line in text.split("\n"):
+        recipe = _RECIPE.fullmatch(line)
+        if recipe is None:
+            out += _MAKE_SHELL.findall(line)
+        else:
+            out.append(
+                _MAKE_NAME.sub(r"${\1}", _MAKE_SHELL.sub(r"$(\1)", recipe[1] or recipe[2] or "")).replace("$$", "$")
+            )
+    return "\n".join(out)
+
+
 FILTERS: dict[str, Callable[[str], str]] = {
     "host": host,
     "repo": repo,
@@ -148,6 +167,9 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "before_slash": lambda t: t.partition("/")[0],
     "after_slash": lambda t: t.partition("/")[2],
     "noslash": lambda t: t.lstrip("/"),
+    "unlist": lambda t: t.replace(",", " "),
+    "macro": lambda t: t.removeprefix("%{lua:").removeprefix("%(")[:-1],
+    "recipes": recipes,
     "lower": str.lower,
     "upper": str.upper,
     "unscheme": lambda t: t.partition("://")[2] or t,

@@ -18,7 +18,7 @@ from classifiers.shell.expand.parameters import is_guess
 from classifiers.shell.loops import loop
 from classifiers.shell.redirects import apply_redirects
 from classifiers.shell.run import run_simple
-from classifiers.shell.state import EMPTY, Scope, State, Stream
+from classifiers.shell.state import EMPTY, Scope, State, Stream, stdin_of
 
 
 def _simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Result:
@@ -71,7 +71,7 @@ def _group(ev: Evaluator, node: ir.Group, state: State, scope: Scope) -> Result:
     if not node.redirects:
         return ev.body(node.body, inner, scope)
     plan = apply_redirects(ev, node.redirects, state, scope)
-    stdin = plan.stdin if plan.stdin is not None else scope.stdin
+    stdin = stdin_of(plan.stdin, scope.stdin)
     stream, truth = ev.body(node.body, inner, replace(scope, stdin=stdin))
     plan.wrote(ev, state, scope, stream)
     return (EMPTY if plan.stdout_taken else stream), truth

@@ -15,7 +15,7 @@ from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.shell import descriptors, ir
 from classifiers.shell.emit import context_for, tell
 from classifiers.shell.payloads.later import runs_later
-from classifiers.shell.state import Scope, State, Stream
+from classifiers.shell.state import TERMINAL, Scope, State, Stream
 
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
@@ -102,6 +102,7 @@ def _one(
         _write(ev, item, target, glob, plan, state, scope, truncates)
 
 
+_TERMINAL = re.compile(r"/dev/(?:tty\d*|pts/\d+|console)")
 _HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 
 
@@ -152,6 +153,7 @@ def _read(ev: Evaluator, item: ir.Redirect, target: str, plan: Plan, state: Stat
     known = state.files.get(state.key(target))
     sources = () if index is None else (index,)
     stream = known if known is not None else Stream("" if target == "/dev/null" else None, sources)
+    stream = TERMINAL if _TERMINAL.fullmatch(target) else stream
     _input(stream, item.fd, plan, state)
 
 

@@ -29,7 +29,7 @@ from classifiers.shell.evaluate import Evaluator, Result
 from classifiers.shell.functions import call_function
 from classifiers.shell.programs import run_program
 from classifiers.shell.redirects import Plan, apply_redirects
-from classifiers.shell.state import EMPTY, Scope, State
+from classifiers.shell.state import EMPTY, Scope, State, stdin_of
 from classifiers.shell.strangers import run_dynamic
 from classifiers.shell.streams import printed
 
@@ -61,7 +61,7 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Re
     plan = apply_redirects(ev, node.redirects, state, scope, truncates=_prints_nothing(ev, words, node.redirects))
     if words[0].text == "exec" and len(words) == 1 and plan.stdin is not None:
         state.inputs[0] = plan.stdin  # the shell itself reads from there now
-    stdin = plan.stdin if plan.stdin is not None else scope.stdin or state.inputs.get(0)
+    stdin = stdin_of(plan.stdin, scope.stdin or state.inputs.get(0))
     inner = scope if stdin is scope.stdin else replace(scope, stdin=stdin)
     before = {name: state.vars[name] for name in values if name in state.vars}
     state.vars.update(values)  # what the command's own payload sees: X=… sh -c '$X'

@@ -27,9 +27,17 @@ class Stream:
     archive: bool = False  # a bundle of files
     dump: bool = False  # a database written out as SQL by its own tool
     network: bool = False  # a socket: commands come from the other side
+    terminal: bool = False  # a person: nothing comes that the call could hold
 
 
 EMPTY = Stream("")
+TERMINAL = Stream(terminal=True)
+
+
+def stdin_of(given: Stream | None, around: Stream | None) -> Stream | None:
+    """What a command reads: what its own redirection gives, else what those around it read; None is a terminal."""
+    found = given if given is not None else around
+    return None if found is not None and found.terminal else found
 
 
 @dataclass(slots=True)

@@ -175,6 +175,6 @@ def _tee(_args: Sequence[str], stdin: str | None) -> str | None:
 _PRINTERS: dict[str, Print] = {
     "echo": _echo, "printf": _printf, "cat": _cat, "base64": _base64, "base32": _base32, "openssl": _openssl,
     "xxd": _xxd,     "rev": _rev, "tac": _tac, "gunzip": _gunzip, "zcat": _gunzip, "tr": _tr, "tee": _tee,
-    "true": lambda _a, _s: "", ":": lambda _a, _s: "",
+    "true": lambda _a, _s: "", ":": lambda _a, _s: "", "tty": lambda _a, _s: "/dev/tty\n",
 }  # fmt: skip
 _DECODERS = frozenset({"base64", "base32", "openssl", "xxd", "rev", "tr", "gunzip", "zcat"})

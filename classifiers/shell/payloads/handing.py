@@ -54,6 +54,6 @@ def hand_on(ev: Evaluator, item: Handed, state: State, scope: Scope, plan: Plan 
     if kind == "http":
         return request(ev, item, state, inner)
     text = item.words[0].text if len(item.words) == 1 else " ".join(w.text for w in item.words)
-    if kind == "code" and (item.to.language in ESCAPES or item.to.language == "transfer"):
+    if kind == "code" and (item.to.language in ESCAPES or item.to.language in {"transfer", "expect"}):
         return feed(ev, Stream(text), item.to.language, item.span, state, inner, item.to)
     return read_elsewhere(ev, kind, text, item.to, item.span, item.words, state, inner, item.fields)

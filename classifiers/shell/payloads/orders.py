@@ -6,7 +6,9 @@ import re
 import shlex
 from collections.abc import Mapping
 
-SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash"})
+from classifiers.shell.payloads.expect import expect_commands
+
+SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish", "ash", "yash", "posh"})
 # Programs that take orders on standard input, and how one of them is given as an argument.
 _ORDERS = {"gdb": "gdb -ex", "ed": "vim -c", "vim": "vim -c"}
 MAX_ORDERS = 100
@@ -58,6 +60,8 @@ def orders(language: str, text: str, *, known: bool, server: Mapping[str, str | 
         return "\n".join(ESCAPES[language].findall(text))
     if language == "redis":
         return "\n".join(filter(None, (_redis(line, server.get("host")) for line in text.split("\n"))))
+    if language == "expect":
+        return expect_commands(text)
     if language == "transfer":
         return "\n".join(map(_order, _TRANSFERS.split(text)))
     lines = [line.strip() for line in text.split("\n") if line.strip()]

@@ -35,7 +35,7 @@ for text in texts:
 
 
 @pytest.mark.parametrize(
-    "language", ["bash", "powershell", "javascript", "typescript", "ruby", "perl", "php", "python"]
+    "language", ["bash", "powershell", "javascript", "typescript", "ruby", "perl", "php", "lua", "python"]
 )
 def test_hostile_text_never_ends_the_process(language):
     done = subprocess.run(

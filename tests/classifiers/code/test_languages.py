@@ -33,6 +33,16 @@ CASES = [
     ("perl", "print 1 + 1", []),
     ("perl", "my $d = '/srv/a'; system('rm', '-rf', $d);", ["delete filesystem:/srv/a"]),
     ("perl", 'unlink "/srv/$_" for 1', ["delete filesystem:None"]),
+    ("lua", "print(#{1, 2, n = 3}, 'a' .. 1)", []),
+    ("lua", "local d = '/srv/' .. [[a]] os.execute('rm -rf ' .. d)", ["delete filesystem:/srv/a"]),
+    ("lua", "local f = assert(io.open('/srv/a', 'w')); f:write('x'); f:close()", ["modify filesystem:/srv/a"]),
+    ("lua", "for l in io.lines('/srv/list') do print(l) end", ["read filesystem:/srv/list"]),
+    ("lua", "local gone = os.remove\nif x then gone('/srv/a') elseif y then os.remove('/srv/b') end", ["delete filesystem:/srv/a", "delete filesystem:/srv/b"]),
+    ("lua", "local function go(p) os.remove(p) end go('/srv/a')", ["delete filesystem:/srv/a"]),
+    ("lua", "for _, n in ipairs({'a', 'b'}) do os.remove('/srv/' .. n) end", ["delete filesystem:/srv/a", "delete filesystem:/srv/b"]),
+    ("lua", "local a, b = '/srv/a', 2 os.rename(a, '/srv/b')", ["modify filesystem:/srv/a", "modify filesystem:/srv/b"]),
+    ("lua", "load('os.remove([[/srv/a]])')()", ["delete filesystem:/srv/a"]),
+    ("lua", "local s = require('socket').tcp() s:connect('10.0.0.1', 4444) s:send('x')", ["send network:10.0.0.1"]),
 ]  # fmt: skip
 
 
@@ -46,6 +56,7 @@ def test_a_program_has_the_effects_of_its_calls(language, text, expected):
 @pytest.mark.parametrize(("language", "text"), [
     ("javascript", "require('./local').run()"), ("javascript", "warehouse.sync()"), ("javascript", "eval(x)"),
     ("ruby", "require_relative 'a'"), ("ruby", "obj.send(name)"), ("php", "include $x;"), ("php", "warehouse_sync();"), ("perl", 'require "a.pl";'),
+    ("lua", "dofile('a.lua')"), ("lua", "warehouse.sync()"), ("lua", "x ="), ("lua", "io.popen(io.read())"),
     ("perl", "use Warehouse; Warehouse::sync();"), ("javascript", "let = = 3 ((("), ("cobol", "DISPLAY 'x'."),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_said(language, text):
@@ -63,12 +74,12 @@ def test_a_secret_that_is_posted_is_a_flow():
     assert [f.kind for f in classify_code(text, "javascript").flows] == ["exfiltration"]
 
 
-@pytest.mark.parametrize("language", ["javascript", "typescript", "ruby", "php", "perl"])
+@pytest.mark.parametrize("language", ["javascript", "typescript", "ruby", "php", "perl", "lua"])
 def test_the_tables_load(language):
     assert library(language).calls
 
 
-@pytest.mark.parametrize("language", ["javascript", "typescript", "ruby", "php", "perl"])
+@pytest.mark.parametrize("language", ["javascript", "typescript", "ruby", "php", "perl", "lua"])
 @pytest.mark.parametrize("text", ["", "(" * 3000, "{" * 3000, "\0", "é" * 50, "a.b" * 3000, "#{" * 300])
 def test_hostile_text_never_raises(language, text):
     assert classify_code(text, language).effects is not None

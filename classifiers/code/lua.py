@@ -1,0 +1,74 @@
+"""Lua's front end (5.1 to 5.4, LuaJIT). Raises SyntaxError."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from classifiers.code import ir
+from classifiers.code.grammar import GrammarFront
+from classifiers.code.grammar.nodes import SKIP
+from classifiers.code.treesitter import Source, parser_of
+
+_TABLE = {
+    "identifier": "name", "string": "string", "number": "number", "true": "truth", "false": "truth", "nil": "truth",
+    "function_call": "call", "dot_index_expression": "member", "method_index_expression": "member",
+    "bracket_index_expression": "index", "binary_expression": "binary", "table_constructor": "mapping",
+    "assignment_statement": "assign", "function_declaration": "function", "function_definition": "function",
+    "if_statement": "branch", "elseif_statement": "branch", "for_statement": "loop", "return_statement": "returned",
+}  # fmt: skip
+
+
+class _Front(GrammarFront):
+    def call(self, node: Any) -> ir.Node:
+        """``f(x)``, ``m.f(x)``, ``o:f(x)``."""
+        args, _ = self.arguments(self.part(node, "arguments"))
+        return ir.Call(self.source.span(node), self.function_name(self.part(node, "name")), tuple(args))
+
+    def member(self, node: Any) -> ir.Node:
+        held, name = self.part(node, "table"), self.part(node, "field", "method")
+        return ir.Attr(self.source.span(node), self.node(held), self.text(name))
+
+    def index(self, node: Any) -> ir.Node:
+        held, key = self.part(node, "table"), self.part(node, "field")
+        return ir.Index(self.source.span(node), self.node(held), self.node(key))
+
+    def binary(self, node: Any) -> ir.Node:
+        left, right = self.part(node, "left"), self.part(node, "right")
+        operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()
+        op = "+" if operator == ".." else "?"
+        return ir.Binary(self.source.span(node), op, self.node(left), self.node(right))
+
+    def mapping(self, node: Any) -> ir.Node:
+        """``{1, 2}`` is a list, ``{a = 1, ["b"] = 2, 3}`` a table."""
+        fields = [c for c in node.named_children if c.type == "field"]
+        span, names = self.source.span(node), [self.part(c, "name") for c in fields]
+        values = [self.node(self.part(c, "value")) for c in fields]
+        if not any(names):
+            return ir.Sequence(span, tuple(values))
+        keys = ["" if n is None else self.text(n).strip("\"'") for n in names]
+        return ir.Table(span, tuple(zip(keys, values, strict=True)))
+
+    def assign(self, node: Any) -> ir.Node:
+        """``a, b = x, y``; a call that gives several values gives each name its own."""
+        lists = {c.type: [p for p in c.named_children if p.type not in SKIP] for c in node.named_children}
+        targets = [self.node(p) for p in lists.get("variable_list", [])]
+        values = [self.node(p) for p in lists.get("expression_list", [])]
+        span = self.source.span(node)
+        made = [ir.Assign(span, (t,), v) for t, v in zip(targets, values, strict=False)]
+        return made[0] if len(made) == 1 else ir.Other(span, (*made, *values[len(made) :]))
+
+    def loop(self, node: Any) -> ir.Node:
+        """``for k, v in f(x) do`` binds names to what is gone through; ``for i = 1, 9 do`` counts."""
+        clause, body = self.part(node, "clause"), self.block(self.part(node, "body"))
+        lists = {c.type: c for c in clause.named_children}
+        names, items = lists.get("variable_list"), lists.get("expression_list")
+        if names is None or items is None:
+            return ir.Loop(self.source.span(node), self.node(clause.named_children[0]), ir.Other((0, 0)), tuple(body))
+        name, gone_through = self.node(names.named_children[-1]), self.node(items.named_children[0])
+        return ir.Loop(self.source.span(node), name, gone_through, tuple(body))
+
+
+def parse(text: str, deadline: float | None = None) -> list[ir.Node]:
+    import tree_sitter_lua  # noqa: PLC0415 - loaded when the first program comes
+
+    return _Front(Source(text, parser_of("lua", tree_sitter_lua.language()), deadline=deadline), _TABLE).program()
