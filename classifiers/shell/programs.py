@@ -196,7 +196,7 @@ def _output(
         or streams.unpacks(program, [w.text for w in words])
     )
     archive = program in ARCHIVERS or any(s.archive for s in inputs)
-    dump = program in DUMPERS or (program == "sqlite3" and words[-1].text == ".dump")
+    dump = program in DUMPERS or (program == "sqlite3" and words[-1].text in {".dump", ".recover"})
     return Stream(text, tuple(sources), decoded, archive, dump, any(s.network for s in inputs))
 
 

@@ -11,6 +11,7 @@ from classifiers.knowledge.words import Word
 
 _READ = {"destructive": False, "reversibility": "read_only", "breadth": "recursive", "filtered": True}
 _RUNS = ("-x", "--exec", "-X", "--exec-batch")
+_ENDINGS = ("-e", "--extension")
 _HOLES = ("{}", "{/}", "{//}", "{.}", "{/.}")
 
 
@@ -24,9 +25,9 @@ def read_fd(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     for place in places or [Word(base, name.span)]:
         reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, place.text, _READ, place.span, place))
     for place in (places or [Word(base, name.span)])[:8]:
-        found = _found(place.text, reading, operands)
-        for command in commands:
-            reading.items.append(_handed(command, place.text, found))
+        for found in _found(place.text, reading, operands)[:8]:
+            for command in commands:
+                reading.items.append(_handed(command, place.text, found))
 
 
 def _commands(reading: Reading, words: Sequence[Word]) -> tuple[list[list[Word]], set[int]]:
@@ -48,16 +49,15 @@ def _commands(reading: Reading, words: Sequence[Word]) -> tuple[list[list[Word]]
     return [c for c in commands if c], taken
 
 
-def _found(place: str, reading: Reading, operands: list[Word]) -> str:
-    """What ``{}`` stands for: known as a glob when an extension or a glob says so."""
+def _found(place: str, reading: Reading, operands: list[Word]) -> list[str]:
+    """What ``{}`` stands for: known as globs when extensions or a glob say so."""
     base = place.rstrip("/")
-    values = reading.parsed.values()
-    extension = values.get("e") or values.get("extension")
-    if extension:
-        return f"{base}/**/*.{extension.lstrip('.')}"
+    endings = [h.value.text.lstrip(".") for h in reading.parsed.hits if h.spelling in _ENDINGS and h.value]
+    if endings:
+        return [f"{base}/**/*.{ending}" for ending in dict.fromkeys(endings)]
     if operands and reading.parsed.given("-g", "--glob"):
-        return f"{base}/**/{operands[0].text}"
-    return place
+        return [f"{base}/**/{operands[0].text}"]
+    return [place]
 
 
 def _handed(command: list[Word], place: str, found: str) -> Handed:
