@@ -32,6 +32,9 @@ _VARIABLE = re.compile(r"%([\w()#$.-]+)(?::~?[^%]*)?%|!([\w()]+)!")
 _ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\|/")
 _ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
 _LISTED = re.compile(r"['`]\s*dir\b((?=.*\s/b)[^|&>%]*?)(?:\s+2\^?>nul)?\s*['`]$", re.IGNORECASE)
+_LISTERS = re.compile(r"@?\s*(del|erase|rd|rmdir|md|mkdir|type|dir)\b", re.IGNORECASE)  # a comma parts their words
+_TITLE = re.compile(r'^(@?\s*start)\s+"[^"]*"(?=\s+\S)', re.IGNORECASE)  # of the window, no program
+_LISTING = re.compile(r'"[^"]*"?|[,;]')
 _NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
 _PRINTS_NOTHING = re.compile(r"@?(?:type\s+nul:?|break|rem\.?|cd\.|copy\s+/y\s+nul)", re.IGNORECASE)
 _SHELLS = frozenset(
@@ -153,7 +156,8 @@ class Batch:
             self.folders = [*self.folders, there] if name.lower() == "pushd" else [*self.folders[:-1], there]
 
     def _program(self, text: str, command: Command) -> None:
-        given = words(text)
+        text = _TITLE.sub(r"\1 ", text)
+        given = words(_LISTING.sub(_spaced, text) if _LISTERS.match(text) else text)
         span = (command.start, command.end)
         if not given:
             return
@@ -191,6 +195,10 @@ class Batch:
             tags = (Tag.OVERWRITE,) if over else ()
             effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy, tags=tags)
         self.out.put(placed(located(effect, self.context)), (command.start, command.end))
+
+
+def _spaced(found: re.Match[str]) -> str:
+    return " " if found.group() in {",", ";"} else found.group()
 
 
 def _members(members: str, flags: str, root: str) -> list[str | None]:

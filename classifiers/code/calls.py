@@ -238,5 +238,6 @@ def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
         name, _equals, default = known.holds.partition("=")
         first = site.argument(name)
         held = first.text if first is not None else default or None
-        return Value(ref=known.returns, raw=site.raw, taint=taint, data=held)
+        shape = first.shape if first is not None else None
+        return Value(ref=known.returns, raw=site.raw, taint=taint, data=held, shape=shape)
     return Value(raw=site.raw, taint=taint)

@@ -82,7 +82,11 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
     if base.ref and f"{base.ref}.{node.name}@get" in reader.library.calls:  # looking is an effect of its own
         return reader.call_library(f"{base.ref}.{node.name}@get", [], node.span)
     if base.ref:
-        return Value(ref=f"{base.ref}.{node.name}", raw=reader.source(node), taint=base.taint, data=base.data)
+        whole = reader.library.members.get(node.name, "text") == "text"  # no part of the path that it stands for
+        shape = base.shape if whole else None
+        return Value(
+            ref=f"{base.ref}.{node.name}", raw=reader.source(node), taint=base.taint, data=base.data, shape=shape
+        )
     return Value(ref=f"?.{node.name}", raw=reader.source(node), taint=base.taint, data=base if base.known else None)
 
 

@@ -24,7 +24,7 @@ _WILD = re.compile(r"[*?]")
 def listed(site: Site, known: Known) -> Value | None:
     r"""``Get-ChildItem C:\logs -Filter *.log -Recurse``: ``C:\logs\**\*.log``."""
     given, named = role_of(site, known, "path"), site.argument("filter|include|1")
-    folder = "." if given is None else given.text
+    folder = "." if given is None else given.text if given.text is not None else given.shape
     if folder is None:
         return None
     name = (named.text or "*") if named is not None else "*"
@@ -34,7 +34,8 @@ def listed(site: Site, known: Known) -> Value | None:
         found = folder
     else:
         found = "\\".join([*([folder.rstrip("\\/")] if folder not in {".", ".\\", "./"} else []), *["**"] * deep, name])
-    one = replace(constant(found), ref=known.returns)
+    sure = given is None or given.text is not None
+    one = replace(constant(found), ref=known.returns) if sure else Value(ref=known.returns, raw=site.raw, shape=found)
     return Value(known=True, data=[one], raw=site.raw, taint=site.taint)
 
 

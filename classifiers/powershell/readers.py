@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from classifiers.code.constants import fold
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
@@ -167,7 +168,9 @@ def alias(site: Site, known: Known) -> Value | None:
     name, value = role_of(site, known, "name"), role_of(site, known, "value")
     drive = re.fullmatch(r"alias:\\?(.+)", (name.text or "") if name is not None else "", re.IGNORECASE)
     if known.effects and drive is None:  # Set-Item and New-Item of another drive
-        return None
+        leaf = role_of(site, known, "leaf")
+        joined = fold("windows_join", site.own, [v for v in (name, leaf) if v is not None], site.raw) if leaf else name
+        return joined if "leaf" in known.roles else None
     short = drive[1] if drive is not None else name.text if name is not None else None
     if short is None or value is None or value.text is None:
         site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)

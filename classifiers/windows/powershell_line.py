@@ -34,6 +34,7 @@ _FLAGS = (
     "help",
     "interactive",
 )
+_ASKS = frozenset({"-help", "-?", "/?", "-version", "--version", "-h", "--help"})
 _ENCODED = ("encodedcommand", "ec")
 
 
@@ -48,6 +49,8 @@ class Place:
 
 def run_powershell(words: Sequence[str | None], place: Place, out: Gather) -> None:
     """Add the effects of ``powershell <words>``."""
+    if len(words) == 2 and (words[1] or "").lower() in _ASKS:
+        return
     i = 1
     while i < len(words):
         word = words[i]
@@ -79,6 +82,7 @@ def _is(name: str, full: tuple[str, ...]) -> bool:
 def _script(words: list[str | None], place: Place, out: Gather) -> None:
     if not words:
         out.add(Domain.PROCESS, Verb.EXECUTE, "powershell", span=place.span, destructive=None)
+        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, "what is typed in the session is not in the call")
     elif words == ["-"] or None in words:
         out.add(Domain.CODE, Verb.EXECUTE, span=place.span, destructive=None)
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, "the script is not in the call")

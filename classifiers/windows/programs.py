@@ -18,7 +18,7 @@ from typing import Any
 from classifiers.clock import loading
 from classifiers.context import NOWHERE, Context
 from classifiers.datafile import tables
-from classifiers.effects import Action, Condition, Domain, OpaqueReason, Verb
+from classifiers.effects import Action, Condition, Domain, Effect, OpaqueReason, Verb
 from classifiers.gather import Gather
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, Lookup, fill_all, template
@@ -26,6 +26,8 @@ from classifiers.windows.places import load_places, placed
 from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
+_START_VALUES = frozenset({"/d", "/node", "/affinity", "/machine"})  # of ``start``; others stand alone
+_UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!")  # a variable that is not known before the command runs
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
@@ -93,6 +95,7 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
         out.add(Domain.PROCESS, Verb.EXECUTE, first, span=place.span, destructive=None)
         out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
         return
+    words = [words[0], *_joined(words[1:])] if name == "copy" else words
     line = " ".join("?" if w is None else w for w in words[1:]).lower()
     for rule in _programs().get(name, ()):
         if rule.match.search(line):
@@ -104,11 +107,31 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
     out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
 
 
+def _unset(effect: Effect) -> Effect:
+    """A name with a variable in it is nobody's name yet; paths and registry keys are looked at where they lie."""
+    text = effect.target or ""
+    if effect.domain in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT} or _UNSET.search(text) is None:
+        return effect
+    return replace(effect, target=None, target_raw=text)
+
+
+def _joined(words: Words) -> list[str | None]:
+    """``a.txt + b.txt`` as ``a.txt+b.txt``."""
+    out: list[str | None] = []
+    for word in words:
+        before = out[-1] if out else None
+        if before is not None and word is not None and (word.startswith("+") or before.endswith("+")):
+            out[-1] = before + word
+        else:
+            out.append(word)
+    return out
+
+
 def _apply(rule: Rule, name: str, words: Words, place: Place, out: Gather) -> None:
     arguments = Arguments(words[1:])
     for line in rule.effects:
         for effect in _filled(line, arguments, place.context):
-            out.put(placed(effect), place.span)
+            out.put(placed(_unset(effect)), place.span)
     if rule.run == "powershell":
         run_powershell(words, place, out)
     elif rule.run:
@@ -123,6 +146,9 @@ def _filled(line: str, arguments: Arguments, context: Context) -> list[Any]:
     if holes and holes[0].key == "0+":  # copy joins: a.txt+b.txt
         parts = [w for w in (arguments.plain[0] or "?").split("+") if w] if arguments.plain else []
         return [e for word in parts for e in fill_all([line], _always(word), context)]
+    if holes and holes[0].key.endswith("+"):  # a switch that may be given again: /pid 1 /pid 2
+        found = arguments.each(holes[0].key[:-1])
+        return [e for given in found for e in fill_all([line], lambda _key, g=given: g, context)]  # type: ignore[misc]
     if holes and (many := re.fullmatch(r"(\d*)\*", holes[0].key)):
         words: list[str | None] = [w for w in arguments.plain[int(many.group(1) or 0) :] if w != ""]
         if not words and holes[0].default is not None:
@@ -161,6 +187,13 @@ class Arguments:
             return Given(word, word or "?")
         return None
 
+    def each(self, key: str) -> list[Given]:
+        """Every value of a switch by any of its names."""
+        rest = [Arguments(self.words[i:]) for i in range(len(self.words))]
+        heads = [(_cut(a.words[0] or "")[0].lower(), a) for a in rest]
+        found = [a.switch(head) for head, a in heads if head in key.split("|")]
+        return [given for given in found if given is not None]
+
     def switch(self, name: str) -> Given | None:
         """The value of ``/name``: after ``:`` or ``=`` in the same word, else the next word."""
         for i, word in enumerate(self.words):
@@ -181,7 +214,9 @@ class Arguments:
         if key == "last":
             return self.plain[-1:]
         if key == "plain":
-            start = next((i for i, w in enumerate(self.words) if w is None or not _is_switch(w)), len(self.words))
+            start = 0
+            while start < len(self.words) and _is_switch(self.words[start] or "?"):
+                start += 1 + ((self.words[start] or "").lower() in _START_VALUES)
             return self.words[start:]
         for i, word in enumerate(self.words):
             head, mark, value = _cut(word or "")
@@ -233,6 +268,8 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
 
 def _is_switch(word: str) -> bool:
     if re.match(r"^(/[A-Za-z?](:[^/]*)?){2,}$", word):  # "/s/q"
+        return True
+    if re.fullmatch(r"\+\d+", word):  # more +5
         return True
     return bool(re.match(r"^(//?|-)[A-Za-z?][\w?+-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
 

@@ -127,7 +127,7 @@ def _parameter(front: Front, node: Any, text: str, out: _Elements) -> None:
     key = key.lower()
     if colon and value:
         out.named.append((key, ir.Const(front.source.span(node), value)))
-    elif is_switch(key) and not colon and key not in front.params and key not in out.valued:
+    elif is_switch(key, out.valued) and not colon and key not in front.params:
         out.named.append((key, ir.Const(front.source.span(node), value=True)))
     else:
         out.waiting = (key, front.source.span(node))

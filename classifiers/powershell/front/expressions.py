@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from classifiers.code import ir
+from classifiers.powershell.front.statements import defaults
 from classifiers.powershell.front.tree import Front, descendants
 
 # Types whose cast makes an object with methods of its own.
@@ -84,13 +85,8 @@ def _cast(front: Front, node: Any) -> ir.Node:
 def _script_block(front: Front, node: Any) -> ir.Node:
     body = [n for c in descendants(node, "script_block_body", deep=False) or [node] for n in front.block(c)]
     blocks = [b for c in (node, *node.named_children) for b in c.named_children if b.type == "param_block"]
-    params = [
-        front.source.text(v).lower()
-        for b in blocks[:1]
-        for p in descendants(b, "script_parameter")
-        for v in descendants(p, "variable")[:1]
-    ]
-    return ir.Function(front.source.span(node), "", tuple(params), tuple(body))
+    given = defaults(front, (p for b in blocks[:1] for p in descendants(b, "script_parameter")))
+    return ir.Function(front.source.span(node), "", tuple(n for n, _ in given), tuple(body), given)
 
 
 def called(front: Front, value: ir.Node, arguments: Any) -> ir.Node:

@@ -7,10 +7,13 @@ from functools import cache
 from classifiers.datafile import alternatives, table
 
 
-def is_switch(name: str) -> bool:
-    """A parameter that takes no value; prefixes count, as PowerShell allows them."""
+def is_switch(name: str, valued: frozenset[str] = frozenset()) -> bool:
+    """A parameter that takes no value; prefixes count, as PowerShell allows them. ``valued``: the command's that do."""
     switches = table("powershell/tables/names.yaml")["switches"]
-    return name in switches or (len(name) > 2 and any(s.startswith(name) for s in switches))
+    if name in valued:
+        return False
+    begins = len(name) > 2 and any(s.startswith(name) for s in switches)
+    return name in switches or (begins and not any(v.startswith(name) for v in valued))
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from classifiers.code import ir
@@ -19,13 +19,27 @@ def _assignment(front: Front, node: Any) -> ir.Node:
 
 def _function(front: Front, node: Any) -> ir.Node:
     name = next((front.source.text(c).lower() for c in node.named_children if c.type == "function_name"), "")
-    params = tuple(
-        front.source.text(v).lower()
-        for p in descendants(node, "script_parameter")
-        for v in descendants(p, "variable")[:1]
-    )
+    given = defaults(front, descendants(node, "script_parameter"))
     body = [n for c in descendants(node, "script_block_body") for n in front.block(c)]
-    return ir.Function(front.source.span(node), name, params, tuple(body))
+    return ir.Function(front.source.span(node), name, tuple(n for n, _ in given), tuple(body), given)
+
+
+def _param_block(front: Front, node: Any) -> ir.Node:
+    """Of the script itself: its parameters are what they are when they are not given."""
+    given = defaults(front, descendants(node, "script_parameter"))
+    span = front.source.span(node)
+    return ir.Other(span, tuple(ir.Assign(span, (ir.Name(span, n),), value) for n, value in given if value is not None))
+
+
+def defaults(front: Front, parameters: Iterable[Any]) -> tuple[tuple[str, ir.Node | None], ...]:
+    """The name of each parameter, and what it is when it is not given."""
+    found: list[tuple[str, ir.Node | None]] = []
+    for parameter in parameters:
+        value = next((c for c in parameter.named_children if c.type == "script_parameter_default"), None)
+        for variable in descendants(parameter, "variable")[:1]:
+            text = front.source.text(variable).lower()
+            found.append((text, front.node(value.named_children[-1]) if value is not None else None))
+    return tuple(found)
 
 
 def _if_statement(front: Front, node: Any) -> ir.Node:
@@ -47,6 +61,7 @@ def _foreach(front: Front, node: Any) -> ir.Node:
 READERS: dict[str, Callable[[Front, Any], ir.Node]] = {
     "assignment_expression": _assignment,
     "function_statement": _function,
+    "param_block": _param_block,
     "if_statement": _if_statement,
     "foreach_statement": _foreach,
 }
