@@ -14,7 +14,7 @@ from classifiers.code import expressions, ir, statements
 from classifiers.code.calls import Site, make_call
 from classifiers.code.invocations import invoke
 from classifiers.code.library import Library
-from classifiers.code.values import UNKNOWN, Value, constant, taints
+from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
 from classifiers.context import Context
 from classifiers.effects import Domain, OpaqueReason, Tag, Verb
 from classifiers.gather import Gather
@@ -22,6 +22,8 @@ from classifiers.shell import hooks
 
 # The list of words a program is given.
 _ARGV = {"python": "sys.argv", "javascript": "process.argv"}
+# Functions there see the names around them, and may set them.
+_CLOSED_OVER = frozenset({"python", "javascript", "ruby", "perl"})
 MAX_STEPS = 60_000
 MAX_DEPTH = 12
 _UNASKED = frozenset({"__init__", "constructor", "initialize", "__construct", "__enter__", "__exit__", "__del__"})
@@ -142,6 +144,19 @@ class Interpreter:
             tags = tuple(map(Tag, hooks.tags(label, value.text)))
             self.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"env:{label}", tags=tags)
         self.scopes[-1][name] = value
+
+    def rebind(self, name: str, value: Value) -> bool:
+        """Set a name of an enclosing function, if one has it: how often and when is not known, so it stays known
+        only where nothing changes."""
+        if name in self.scopes[-1] or self.language not in _CLOSED_OVER:
+            return False
+        scope = next((s for s in reversed(self.scopes[:-1]) if name in s), None)
+        if scope is None:
+            return False
+        old = scope[name]
+        same = not old.known or value.ref or value.function or (value.known and value.data == old.data)
+        scope[name] = value if same else unknown(value.raw, value, old)
+        return True
 
     def hold(self, name: str, value: Value) -> None:
         """A field of an object of the program's own; what differs between objects is unknown."""

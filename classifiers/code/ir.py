@@ -103,6 +103,7 @@ class Assign:
     span: Span
     targets: tuple[Node, ...]
     value: Node
+    outer: bool = False  # sets a name of an enclosing function, where one has it
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,8 @@ class _Reader:
         self.starts = [0, *accumulate(len(line) + 1 for line in lines)]
         self.ascii = text.isascii()
         self.lines = lines
+        self.outside: frozenset[str] = frozenset()  # ``global`` and ``nonlocal`` names of the function being read
+        self.declares = "global " in text or "nonlocal " in text
 
     def span(self, node: ast.AST) -> ir.Span:
         line, end = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1) or 1
@@ -120,14 +122,16 @@ class _Reader:
                 body = (*bases, *before, *self.block(rest))
                 return [*self.decorators(node.decorator_list), ir.Class(span, node.name, made, body)]
             case ast.Assign():
-                return [ir.Assign(span, tuple(self.exprs(node.targets)), self.expr(node.value))]
+                outer = any(isinstance(t, ast.Name) and t.id in self.outside for t in node.targets)
+                return [ir.Assign(span, tuple(self.exprs(node.targets)), self.expr(node.value), outer)]
             case ast.AnnAssign() if node.value is not None:
                 annotation = self.expr(node.annotation)
                 return [annotation, ir.Assign(span, (self.expr(node.target),), self.expr(node.value))]
             case ast.AugAssign():
                 target = self.expr(node.target)
                 joined = ir.Binary(span, "+" if isinstance(node.op, ast.Add) else "?", target, self.expr(node.value))
-                return [ir.Assign(span, (target,), joined)]
+                outer = isinstance(node.target, ast.Name) and node.target.id in self.outside
+                return [ir.Assign(span, (target,), joined, outer)]
             case ast.If():
                 return [ir.If(span, self.expr(node.test), tuple(self.block(node.body)), tuple(self.block(node.orelse)))]
             case ast.For() | ast.AsyncFor():
@@ -164,7 +168,15 @@ class _Reader:
         known = defaults if any(d is not None for _, d in defaults) else ()
         rest = (len(plain), args.vararg.arg) if args.vararg is not None else None
         keywords = args.kwarg.arg if args.kwarg is not None else ""
-        return ir.Function(span, name, params, tuple(self.block(body)), known, rest, keywords)
+        before, self.outside = self.outside, self.outer_names(body)
+        statements = tuple(self.block(body))
+        self.outside = before
+        return ir.Function(span, name, params, statements, known, rest, keywords)
+
+    def outer_names(self, body: list[ast.stmt]) -> frozenset[str]:
+        """What ``global`` and ``nonlocal`` name within a function."""
+        found = (n for s in body for n in ast.walk(s)) if self.declares else ()
+        return frozenset(name for n in found if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names)
 
     def decorators(self, nodes: list[ast.expr]) -> list[ir.Node]:
         """Each is called with what it decorates."""

@@ -24,7 +24,8 @@ MAX_TURNS = 24  # of a loop over a literal list
 def _assign(reader: Interpreter, node: ir.Assign) -> Value:
     value = reader.value(node.value)
     for target in node.targets:
-        _bind_target(reader, target, value)
+        if not (node.outer and isinstance(target, ir.Name) and reader.rebind(target.id, value)):
+            _bind_target(reader, target, value)
     return value
 
 

@@ -11,6 +11,7 @@ from classifiers.code.grammar.expressions import LISTS, Expressions
 from classifiers.code.grammar.nodes import SKIP
 
 _GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
+_DECLARES = frozenset({"variable_declarator", "variable_declaration"})  # a name of the scope it stands in
 _RESTS = frozenset({"rest_pattern", "splat_parameter", "variadic_parameter"})  # they take the arguments that are left
 _BASES = frozenset({"class_heritage", "superclass"})
 _DEFAULTS = frozenset({"assignment_pattern", "optional_parameter", "required_parameter", "simple_parameter"})
@@ -21,13 +22,15 @@ class Statements(Expressions):
         left, right = self.part(node, "left", "name"), self.part(node, "right", "value")
         if left is None or right is None:
             return ir.Other(self.source.span(node), tuple(self.block(node)))
-        made = ir.Assign(self.source.span(node), (self.target(left),), self.node(right))
+        outer = node.type not in _DECLARES and left.type not in _DECLARES
+        made = ir.Assign(self.source.span(node), (self.target(left),), self.node(right), outer)
         given = [self.node(self.part(c, "right")) for c in _within(left) if c.type in _GIVEN]
         return ir.Other(made.span, (*given, made)) if given else made
 
     def append(self, node: Any) -> ir.Node:
         left, right = self.target(self.part(node, "left")), self.node(self.part(node, "right"))
-        return ir.Assign(self.source.span(node), (left,), ir.Binary(self.source.span(node), "+", left, right))
+        span = self.source.span(node)
+        return ir.Assign(span, (left,), ir.Binary(span, "+", left, right), outer=True)
 
     def target(self, node: Any) -> ir.Node:
         """``const {a, b: c} = …`` binds members; everything else is an expression."""
