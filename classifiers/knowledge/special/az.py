@@ -6,16 +6,22 @@ Source: Azure CLI "How to use" (learn.microsoft.com/cli/azure/use-azure-cli-succ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.knowledge.arguments import Hit
 from classifiers.knowledge.model import Json
 from classifiers.knowledge.reading import Hidden, Reading, Told
 from classifiers.knowledge.words import Word
 
 _RUNS = "customscript"  # the extension that starts what its settings say
 _READ_FROM = ("--template-file", "-f", "--file")
+# Options that hand a document in, and what a document's name ends with; ``--name app.zip`` and outputs are neither.
+_DOCUMENT = re.compile(r"--[\w-]*(?:file|path|spec|template|config|src|source|manifest|yaml|body|cert|parameters|policy|rules)")
+_OUTPUT = re.compile(r"--(?:[\w-]*-)?(?:output|out|outfile|destination|dest|download|log|target)[\w-]*")
+_ENDING = re.compile(r"[^\s{}=:@]+\.(?:ya?ml|json|zip|jar|war|pfx|pem|cer|crt|pub|bicep|bicepparam|xml|txt|sh|ps1|csv|sql|tgz|gz)")
 _STORES = frozenset({"storage", "keyvault", "bicep", "acr", "aks", "vm"})  # their description says what a file is for
 
 
@@ -35,6 +41,11 @@ def read_az(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         _files(reading)
 
 
+def _document(hit: Hit) -> bool:
+    named = _DOCUMENT.fullmatch(hit.spelling) and not _OUTPUT.fullmatch(hit.spelling)
+    return hit.value is not None and bool(named) and _ENDING.fullmatch(hit.value.text) is not None
+
+
 def _options(subs: Sequence[str]) -> Iterator[str]:
     """Options that may name the resource, the nearest group's first; only when ``--name`` does not."""
     for group in reversed(subs[:-1]):
@@ -52,7 +63,7 @@ def _files(reading: Reading) -> None:
         if hit.value is None:
             continue
         text = hit.value.text
-        path = text[1:] if text.startswith("@") else text if hit.spelling in _READ_FROM else ""
+        path = text[1:] if text.startswith("@") else text if hit.spelling in _READ_FROM or _document(hit) else ""
         if path and path not in told:
             fields: Json = {"destructive": False, "reversibility": "read_only"}
             reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, path, fields, hit.value.span, hit.value))

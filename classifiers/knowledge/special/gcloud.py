@@ -32,7 +32,8 @@ def read_gcloud(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """Name the service after a release word; a listing without a name is of the parent its option gives."""
     subs = [s.text for s in reading.parsed.subs]
     given = reading.parsed.values()
-    parent = next((given[p] for p in _PARENTS if p in given), None) if subs[:1] != ["compute"] else None
+    own = given.get(subs[-2].removesuffix("s")) if len(subs) > 1 else None  # ``images export --image i1``
+    parent = own or (next((given[p] for p in _PARENTS if p in given), None) if subs[:1] != ["compute"] else None)
     for at, item in enumerate(reading.items):
         if not isinstance(item, Told) or not item.target or not item.target.startswith("gcp:"):
             continue
