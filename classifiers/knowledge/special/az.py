@@ -19,9 +19,13 @@ from classifiers.knowledge.words import Word
 _RUNS = "customscript"  # the extension that starts what its settings say
 _READ_FROM = ("--template-file", "-f", "--file")
 # Options that hand a document in, and what a document's name ends with; ``--name app.zip`` and outputs are neither.
-_DOCUMENT = re.compile(r"--[\w-]*(?:file|path|spec|template|config|src|source|manifest|yaml|body|cert|parameters|policy|rules)")
+_DOCUMENT = re.compile(
+    r"--[\w-]*(?:file|path|spec|template|config|src|source|manifest|yaml|body|cert|parameters|policy|rules)"
+)
 _OUTPUT = re.compile(r"--(?:[\w-]*-)?(?:output|out|outfile|destination|dest|download|log|target)[\w-]*")
-_ENDING = re.compile(r"[^\s{}=:@]+\.(?:ya?ml|json|zip|jar|war|pfx|pem|cer|crt|pub|bicep|bicepparam|xml|txt|sh|ps1|csv|sql|tgz|gz)")
+_ENDING = re.compile(
+    r"[^\s{}=:@]+\.(?:ya?ml|json|zip|jar|war|pfx|pem|cer|crt|pub|bicep|bicepparam|xml|txt|sh|ps1|csv|sql|tgz|gz)"
+)
 _STORES = frozenset({"storage", "keyvault", "bicep", "acr", "aks", "vm"})  # their description says what a file is for
 
 
