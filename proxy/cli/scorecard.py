@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,170 +17,14 @@ from typing import Any
 import click
 
 from classifiers.context import Context
-from classifiers.effects import Action, Domain, Tag, Verb
+from classifiers.effects import Action
 from classifiers.strict_yaml import load
 from classifiers.surface import CallParts, surface_named
-from proxy.scorecard_peers import Said, installed
+from proxy.scorecard.card import Row, rows
+from proxy.scorecard.peers import Peer, installed
+from proxy.scorecard.per_effect import PerEffect
 
 Json = dict[str, Any]
-RISKS = frozenset(
-    {
-        Tag.PERSISTENCE, Tag.CREDENTIAL_ACCESS, Tag.EXFILTRATION, Tag.REMOTE_CODE, Tag.DECODED_CODE, Tag.OBFUSCATED,
-        Tag.REVERSE_SHELL, Tag.BIND_SHELL, Tag.DEFENSE_EVASION, Tag.AVAILABILITY, Tag.SELF_PROTECTION, Tag.OVERWRITE,
-    }
-)  # fmt: skip
-# ATT&CK's Discovery tactic (TA0007) and its kin: techniques that only read.
-_DISCOVERY = """T1007 T1010 T1012 T1016 T1018 T1033 T1040 T1046 T1049 T1057 T1069 T1082 T1083 T1087 T1115 T1120 T1124
-T1135 T1201 T1217 T1482 T1497 T1518 T1526 T1538 T1580 T1613 T1614 T1615 T1619 T1622 T1652 T1654 T1673"""
-DISCOVERY = frozenset(_DISCOVERY.split())
-
-
-def alarms(action: Action, *, secrets: bool = True) -> bool:
-    """Destructive, a flow, a grant, a secret or a risk tag (``secrets`` False: reading a secret does not count)."""
-    if action.destructive is True or action.flows:
-        return True
-    return any(
-        e.action is Verb.GRANT
-        or bool(RISKS & set(e.tags))
-        or (e.domain is Domain.SECRETS and (secrets or e.action is not Verb.READ))
-        for e in action.effects
-    )
-
-
-@dataclass
-class Row:
-    """One line of the card: of the rows ``wants`` takes, how many ``holds``."""
-
-    name: str
-    target: str
-    wants: Callable[[str, Json], bool]
-    holds: Callable[[Json, Action], bool]
-    peer: Callable[[Said], bool] | None = None  # the same question to a classifier without tags, on bash
-    total: int = 0
-    good: int = 0
-    peers_good: Counter[str] = field(default_factory=Counter)
-    misses: list[tuple[str, str]] = field(default_factory=list)
-
-    def see(self, file: str, item: Json, action: Action) -> None:
-        if not self.wants(file, item):
-            return
-        self.total += 1
-        if self.holds(item, action):
-            self.good += 1
-        else:
-            self.misses.append((item["id"], item["command"]))
-
-    def see_peers(self, file: str, item: Json, said: dict[str, Said]) -> None:
-        if self.peer is not None and self.wants(file, item):
-            self.peers_good.update(name for name, one in said.items() if self.peer(one))
-
-
-def _complete(_item: Json, action: Action) -> bool:
-    return action.complete
-
-
-def _from(*files: str) -> Callable[[str, Json], bool]:
-    return lambda file, item: file in files and item["shell"] == "bash"
-
-
-def _dangerous(file: str, item: Json) -> bool:
-    labels = item["labels"]
-    marks = {"dcg": "destructive", "safety_net": "destructive", "nah_rust": "dangerous", "shellfirm": "risky"}
-    return file in marks and labels.get(marks[file]) is True and "mode" not in labels and item["shell"] == "bash"
-
-
-def _read_only(file: str, item: Json) -> bool:
-    return file in {"dippy", "codex"} and item["labels"].get("safe") is True
-
-
-def _attack(shell: str) -> Callable[[str, Json], bool]:
-    def wants(file: str, item: Json) -> bool:
-        technique = str(item["labels"].get("attack", "")).partition(".")[0]
-        return file == "atomic_red_team" and item["shell"] == shell and technique not in DISCOVERY
-
-    return wants
-
-
-def rows() -> list[Row]:
-    return [
-        Row("agent commands: complete", ">= 95 %", _from("intercode_agents", "agent_traj_swe"), _complete, _whole),
-        Row("nl2bash: complete", ">= 92 %", _from("nl2bash"), _complete, _whole),
-        Row("tldr bash: complete", ">= 60 %", _from("tldr"), _complete, _whole),
-        Row("called dangerous: alarm", ">= 90 %", _dangerous, lambda _i, a: alarms(a), lambda s: s.destructive is True),
-        Row(
-            "called dangerous: not silent while complete",
-            ">= 98 %",
-            _dangerous,
-            lambda _i, a: alarms(a) or not a.complete,
-            lambda s: s.destructive is True or not s.complete,
-        ),
-        Row(
-            "called read-only: destructive False",
-            ">= 95 %",
-            _read_only,
-            lambda _i, a: a.destructive is False,
-            lambda s: s.destructive is False,
-        ),
-        Row(
-            "called read-only: no alarm but secrets",
-            ">= 99 %",
-            _read_only,
-            lambda _i, a: not alarms(a, secrets=False),
-            lambda s: s.destructive is not True,
-        ),
-        *(
-            Row(
-                f"atomic {s}: not complete and harmless",
-                ">= 97 %",
-                _attack(s),
-                _not_harmless,
-                (lambda said: said.destructive is not False or not said.complete) if s == "bash" else None,
-            )
-            for s in _SHELLS
-        ),
-        Row("hard cases", "all", lambda f, _i: f == "hard_cases", _hard),
-    ]
-
-
-def _whole(said: Said) -> bool:
-    return said.complete
-
-
-_SHELLS = ("bash", "powershell", "cmd")
-
-
-def _not_silent(_item: Json, action: Action) -> bool:
-    return alarms(action) or not action.complete
-
-
-def _not_harmless(_item: Json, action: Action) -> bool:
-    """Harmless: everything was read, nothing is lost or raised, and nothing is changed, sent or run."""
-    changes = any(e.action not in {Verb.READ, Verb.RECEIVE} for e in action.effects)
-    return alarms(action) or changes or action.destructive is not False
-
-
-def _calm(_item: Json, action: Action) -> bool:
-    return not alarms(action, secrets=False)
-
-
-def _hard(item: Json, action: Action) -> bool:
-    """Each labelled effect met, the action's destructive agrees, no other effect destructive."""
-    labels = item["labels"]
-    met: set[int] = set()
-    for wanted in labels["effects"]:
-        found = [i for i, e in enumerate(action.effects) if _meets(e.to_json(), wanted)]
-        if not found:
-            return False
-        met.update(found)
-    others = [e for i, e in enumerate(action.effects) if i not in met and e.destructive is True]
-    return action.destructive is labels["destructive"] and not others
-
-
-def _meets(effect: Json, wanted: Json) -> bool:
-    if (effect["domain"], effect["action"]) != (wanted["domain"], wanted["action"]):
-        return False
-    leaf = str(wanted.get("target", "")).rstrip("/").rpartition("/")[2]
-    return leaf in f"{effect['target']} {effect['target_raw']}"
 
 
 def items(folders: Iterable[Path], disputed: frozenset[str]) -> Iterator[tuple[str, Json]]:
@@ -202,6 +46,48 @@ def _classify(item: Json) -> Action | None:
     )
 
 
+@dataclass
+class _Card:
+    rows: list[Row]
+    effects: PerEffect = field(default_factory=PerEffect)
+    times: list[float] = field(default_factory=list)  # ms per bash command
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def see(self, file: str, item: Json, peers: list[Peer]) -> None:
+        start = time.thread_time()
+        action = _classify(item)
+        if action is None:
+            return
+        bash = item["shell"] == "bash"
+        if bash:
+            self.times.append((time.thread_time() - start) * 1000)
+            self.reasons.update(o.reason.value for o in action.opaque)
+        said = {p.name: p.judge(item["command"]) for p in peers} if bash else {}
+        for row in self.rows:
+            row.see(file, item, action)
+            row.see_peers(file, item, said)
+        self.effects.see(item, action)
+
+    def lines(self, peers: list[str]) -> Iterator[list[str]]:
+        """Cells of each row that counted anything: name, counted, result, target, then a peer each."""
+        nobody = ["-"] * len(peers)
+        for row in self.rows:
+            if row.total:
+                beside = ["-" if row.peer is None else _percent(row.peers_good[p], row.total) for p in peers]
+                yield [row.name, f"{row.good} of {row.total}", _percent(row.good, row.total), row.target, *beside]
+        for name, good, total, target in self.effects.lines():
+            yield [name, f"{good} of {total}", _percent(good, total), target, *nobody]
+        if self.times:
+            times = sorted(self.times)
+            p50, p99 = (times[min(len(times) - 1, int(len(times) * p / 100))] for p in (50, 99))
+            result = f"{p50:.3f} / {p99:.2f} ms"
+            yield ["both parsers, per command, p50 / p99", f"{len(times)}", result, "<= 0.6 / <= 5 ms", *nobody]
+
+
+def _percent(good: int, total: int) -> str:
+    return f"{100 * good / max(total, 1):.1f} %"
+
+
 @click.command("scorecard")
 @click.argument("corpora", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--disputes", type=click.Path(exists=True, path_type=Path), help="Labels held to be wrong, with reasons.")
@@ -212,56 +98,22 @@ def COMMAND(corpora: tuple[Path, ...], disputes: Path | None, misses: str | None
     disputed = (
         frozenset(load(disputes.read_text("utf-8"), str(disputes)).value["disputes"]) if disputes else frozenset()
     )
-    card, times, reasons, peers = rows(), [], Counter[str](), installed()
+    card, peers = _Card(rows()), installed()
     for file, item in items(corpora, disputed):
-        start = time.thread_time()
-        action = _classify(item)
-        if action is None:
-            continue
-        if item["shell"] == "bash":
-            times.append((time.thread_time() - start) * 1000)
-            reasons.update(o.reason.value for o in action.opaque)
-        said = {p.name: p.judge(item["command"]) for p in peers} if item["shell"] == "bash" else {}
-        for row in card:
-            row.see(file, item, action)
-            row.see_peers(file, item, said)
-    _print(card, times, reasons, len(disputed), [p.name for p in peers], markdown=markdown)
-    for row in card if misses else ():
+        card.see(file, item, peers)
+    _print(card, [p.name for p in peers], markdown=markdown)
+    why = "; ".join(f"{reason} {count}" for reason, count in card.reasons.most_common())
+    click.echo(f"\ndisputed labels left out: {len(disputed)}; opaque parts by reason: {why}")
+    for row in card.rows if misses else ():
         if misses and misses in row.name:
             for identity, command in row.misses:
                 click.echo(f"{row.name}\t{identity}\t{command!r}")
 
 
-def _print(
-    card: list[Row], times: list[float], reasons: Counter[str], disputed: int, peers: list[str], *, markdown: bool
-) -> None:
-    lines = [
-        [
-            row.name,
-            f"{row.good} of {row.total}",
-            f"{100 * row.good / row.total:.1f} %",
-            row.target,
-            *_beside(row, peers),
-        ]
-        for row in card
-        if row.total
-    ]
-    times.sort()
-    if times:
-        at = {p: times[min(len(times) - 1, int(len(times) * p / 100))] for p in (50, 99)}
-        spent = f"{at[50]:.3f} / {at[99]:.2f} ms"
-        lines.append(
-            ["both parsers, per command, p50 / p99", f"{len(times)}", spent, "<= 0.6 / <= 5 ms", *("-" for _ in peers)]
-        )
+def _print(card: _Card, peers: list[str], *, markdown: bool) -> None:
     if markdown:
         head = ["row", "counted", "result", "target", *peers]
         click.echo("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
-    for line in lines:
-        plain = f"{line[0]:<48} {line[1]:>14} {line[2]:>18}   {line[3]:<18}" + "  ".join(line[4:])
+    for line in card.lines(peers):
+        plain = f"{line[0]:<52} {line[1]:>14} {line[2]:>18}   {line[3]:<18}" + "  ".join(line[4:])
         click.echo("| " + " | ".join(line) + " |" if markdown else plain.rstrip())
-    why = "; ".join(f"{reason} {count}" for reason, count in reasons.most_common())
-    click.echo(f"\ndisputed labels left out: {disputed}; opaque parts by reason: {why}")
-
-
-def _beside(row: Row, peers: list[str]) -> list[str]:
-    return ["-" if row.peer is None else f"{100 * row.peers_good[p] / row.total:.1f} %" for p in peers]

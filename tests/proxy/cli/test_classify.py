@@ -2,11 +2,12 @@
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 from proxy.cli import cli
-from proxy.cli.scorecard import rows
-from proxy.scorecard_peers import Said
+from proxy.scorecard.card import rows
+from proxy.scorecard.peers import Said
 
 
 def run(*args, text=None):
@@ -79,3 +80,39 @@ def test_the_scorecard_asks_a_peer_the_same_questions():
         row.see_peers("dcg", item, {"other": said})
     row.see_peers("dippy", item, {"other": Said(True, True)})
     assert row.peers_good["other"] == 2
+
+
+def test_the_scorecard_counts_labelled_effects_one_by_one(tmp_path):
+    labels = {"effects": [{"domain": "filesystem", "action": "delete", "target": "/srv/x"}], "destructive": True}
+    other = {"effects": [{"domain": "cloud", "action": "delete"}], "destructive": True}
+    rows_ = [
+        {"id": "a", "command": "rm x; cat y", "shell": "bash", "labels": labels},
+        {"id": "b", "command": "./deploy.sh | frob", "shell": "bash", "labels": other},
+    ]
+    (tmp_path / "hard_cases.jsonl").write_text("\n".join(map(json.dumps, rows_)), "utf-8")
+    lines = {
+        line[:52].strip(): line[52:].split("%")[0].split()
+        for line in run("scorecard", str(tmp_path)).output.splitlines()
+    }
+    assert lines["labelled effects present (recall)"][:3] == ["1", "of", "2"]
+    assert lines["the same, with a target"][:3] == ["1", "of", "1"]
+    assert lines["effects told that a label names (precision)"][:3] == ["1", "of", "4"]
+    assert lines["labelled effects present where complete is claimed"][:3] == ["1", "of", "1"]
+
+
+@pytest.mark.parametrize(
+    ("command", "function", "good"),
+    [
+        ("cat /etc/motd", "file-read", 1),
+        ("cat /etc/motd", "file-write", 0),
+        ("awk 'BEGIN {system(\"/bin/dash\")}'", "shell", 1),
+        ("awk 'BEGIN {system(\"/bin/dash\")}'", "file-upload", 0),
+        ("frobnicate a", "shell", 0),
+        ("wget -q https://files.example/a -O a", "download", 1),
+    ],
+)
+def test_an_escape_counts_when_its_function_shows(tmp_path, command, function, good):
+    row = {"id": "a", "command": command, "shell": "bash", "labels": {"function": function}}
+    (tmp_path / "gtfobins.jsonl").write_text(json.dumps(row), "utf-8")
+    line = next(line for line in run("scorecard", str(tmp_path)).output.splitlines() if line.startswith("gtfobins"))
+    assert f"{good} of 1" in line

@@ -1,0 +1,1 @@
+"""How well commands are read: labelled corpora in, a card of counts out (``docs/scorecard.md``)."""
