@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from classifiers.code.aws_words import told_as_command
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Domain, OpaqueReason, Reversibility, Verb
@@ -30,7 +31,8 @@ _VERBS: tuple[tuple[str, Verb, bool | None], ...] = (
 _HARMLESS_VERBS = "generate can limit load reload page pages collections items close exceptions meta waiter wait"
 _RESOURCES = (
     "Bucket TableName FunctionName SecretId DBInstanceIdentifier QueueUrl TopicArn RoleName UserName Name StackName "
-    "ClusterName KeyId RepositoryName PolicyArn InstanceId InstanceIds LogGroupName GroupId VolumeId ImageId StreamName"
+    "ClusterName QueueName KeyId RepositoryName PolicyArn InstanceId InstanceIds LogGroupName GroupId VolumeId ImageId "
+    "StreamName"
 )
 
 
@@ -38,6 +40,10 @@ def verb(site: Site, known: Known) -> Value | None:
     """Cloud clients: ``client("s3").delete_bucket(Bucket=…)``; the method's first word is the operation."""
     name = site.func.ref.rpartition(".")[2]
     service, _colon, held = (site.own.text or "*").partition(":")
+    if not held and site.func.ref.startswith("boto."):  # a client: its operations are those of the command line
+        made = told_as_command(site, service, name, site.named)
+        if made is not None:
+            return Value(raw=site.raw, taint=site.taint | made)
     resource = held or _named(site)
     target = f"{known.roles.get('prefix', 'aws:*:*')}:{service}:{resource or '*'}"
     action, destructive = _verb_of(re.split(r"_|(?=[A-Z])", name)[0].lower())
@@ -63,6 +69,13 @@ def resource(site: Site, _known: Known) -> Value | None:
     texts = [v.text for v in site.args] or [_named(site)]
     held = "/".join(t or "*" for t in texts)
     return Value(ref="botopart", raw=site.raw, taint=site.taint, data=f"{site.own.text or '*'}:{held}")
+
+
+def part(site: Site, known: Known) -> Value | None:
+    """``resource("sqs").get_queue_by_name(QueueName="jobs")``: the request, and the thing itself for what follows."""
+    verb(site, known)
+    held = f"{site.own.text or '*'}:{_named(site) or '*'}"
+    return Value(known=True, ref="botopart", raw=site.raw, taint=site.taint, data=held)
 
 
 def member(site: Site, _known: Known) -> Value | None:

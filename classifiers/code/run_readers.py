@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from classifiers.address import address
 from classifiers.code.handing import literal_words, role_of, spelled, to_surface
 from classifiers.code.library import Known
-from classifiers.code.values import Value, hole
+from classifiers.code.values import Value, constant, hole
 from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.http import is_unread, request_effects
@@ -45,6 +45,9 @@ def _shell(site: Site, known: Known) -> Value | None:
             given = spelled(args) or f'"{hole(args)}"'
             return to_surface(site, "shell", {"command": f"{shlex.quote(head)} {given}"}, command)
         words = [head, *(rest or [])]
+    program = role_of(site, known, "program")  # what is started, whatever name it is given
+    if words is not None and program is not None and "/" in (program.text or ""):
+        words = [program.text or "", *words[1:]]
     if words is not None:
         return _fed(site, words) or to_surface(site, "shell", {"argv": words}, command)
     text = command.text if command.text is not None else command.shape or spelled(command)
@@ -83,6 +86,8 @@ def _fed(site: Site, argv: list[str]) -> Value | None:
 def request(site: Site, known: Known) -> Value | None:
     """A request made now and sent later: the value holds its address, method and body."""
     method, body = role_of(site, known, "verb"), role_of(site, known, "body")
+    if (fixed := known.roles.get("method")) is not None:
+        method = constant(fixed)
     url = role_of(site, known, "url")
     kept = {"url": url or Value(), "method": method or Value(), "body": body or Value()}
     return Value(ref="Request", raw=site.raw, taint=site.taint, data=kept if body or method else url and url.text)
@@ -165,6 +170,8 @@ def _server(given: str | None) -> tuple[str | None, str | None]:
 def http(site: Site, known: Known) -> Value | None:
     """One request: the method is fixed by the name called, or an argument."""
     url = role_of(site, known, "url")
+    if known.roles.get("maybe") and (url is None or url.ref != "Request"):
+        return None
     method = known.roles.get("method", "GET")
     named = role_of(site, known, "verb")
     if named is not None:

@@ -23,7 +23,9 @@ MAX_PHRASE = 4000  # characters that a phrase is looked for in
 MAX_DEPTH = 8  # statements inside statements
 _QUOTES = "\"'`[]"
 _COMMENT = re.compile(r"('(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`)|/\*.*?(?:\*/|\Z)|--[^\n]*", re.DOTALL)
-_OWNER = re.compile(r"(?:(?:master|msdb)\.)?(?:dbo|sys)?\.|sys\.|master\.|msdb\.")  # of SQL Server's own procedures
+_OWNER = re.compile(
+    r"\A(?:(?:master|msdb)\.(?:dbo|sys)?\.|(?:dbo|sys|master|msdb)\.)"
+)  # of SQL Server's own procedures
 _FIELD = re.compile(r"\{(\w+)\}")
 _ARGUMENT = re.compile(r"N?'((?:[^']|'')*)'|(\w+)", re.IGNORECASE)
 
