@@ -166,7 +166,11 @@ class Interpreter:
 
     def call_library(self, name: str, args: list[Value], span: ir.Span) -> Value:
         """A call of the library that the program does not spell out."""
-        return make_call(Site(self, Value(ref=name), args, {}, span))
+        return self.call_value(Value(ref=name), args, span)
+
+    def call_value(self, func: Value, args: list[Value], span: ir.Span) -> Value:
+        """The same of a member of a value."""
+        return make_call(Site(self, func, args, {}, span))
 
     def source(self, node: ir.Node) -> str:
         return self.text[node.span[0] : node.span[1]][:200]

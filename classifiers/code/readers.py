@@ -9,7 +9,7 @@ from classifiers.code import client_readers, document_readers, file_readers, nam
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
-from classifiers.powershell import binding, found
+from classifiers.powershell import binding, found, objects
 from classifiers.powershell import readers as powershell
 from classifiers.powershell.strangers import stranger
 from classifiers.windows.places import placed
@@ -57,9 +57,13 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "new_object": powershell.new_object,
     "import": powershell.imported,
     "wmi": powershell.wmi,
-    "alias": powershell.alias,
+    "alias": objects.alias,
     "bits": powershell.bits,
-    "saved": powershell.written,
+    "drive": objects.drive,
+    "removed": objects.removed,
+    "each": objects.each,
+    "property": objects.prop,
+    "saved": objects.written,
     "remote": powershell.remote,
     "listed": found.listed,
     "selected": found.selected,

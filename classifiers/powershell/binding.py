@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.datafile import alternatives
+from classifiers.effects import Domain, Effect, Verb
+from classifiers.paths import located
+from classifiers.windows.places import placed
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -20,7 +23,10 @@ if TYPE_CHECKING:
 
 def bound(site: Site, known: Known) -> Site:
     """The call with the names and positions of the entry's own arguments."""
-    if not site.words or not (known.names or known.effects):
+    if not site.words:
+        return site
+    _files(site, known)
+    if not (known.names or known.effects):
         return site
     named = _named(site.named, known)
     args = list(site.args)
@@ -42,6 +48,24 @@ def _named(given: dict[str, Value], known: Known) -> dict[str, Value]:
             name = found[0] if found else key
         out.setdefault(name, value)
     return out
+
+
+def _files(site: Site, known: Known) -> None:
+    """Files that a cmdlet is given by parameters its entry does not ask for."""
+    for name, value in site.named.items():
+        verb = _file_parameters().get(name)
+        if verb is None or name in known.names:
+            continue
+        destructive = None if verb == "modify" else False
+        raw = None if value.text else value.shape or value.raw or "?"
+        effect = Effect(Domain.FILESYSTEM, Verb(verb), value.text or None, raw, destructive)
+        effect = located(effect, site.reader.context) if value.text else effect
+        site.reader.out.put(placed(effect), site.span)
+
+
+@cache
+def _file_parameters() -> dict[str, str]:
+    return alternatives("powershell/tables/names.yaml", "files")
 
 
 @cache

@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classifiers.code.constants import fold
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
@@ -28,9 +27,11 @@ def web(site: Site, known: Known, method: str = "") -> Value | None:
     url, verb, body = (role_of(site, known, role) for role in ("url", "verb", "body"))
     out, reader = site.reader.out, site.reader
     if known.roles.get("maybe") and (url is None or not re.match(r"https?:", url.text or "")):
+        if url is not None and re.search(r"[\\/]|\.\w{2,4}$", url.text or ""):
+            out.put(file_effect(site, url, Verb.READ), site.span)
         return None
     sent = role_of(site, known, "infile")
-    source = None if sent is None else out.put(_file(site, sent, Verb.READ), site.span)
+    source = None if sent is None else out.put(file_effect(site, sent, Verb.READ), site.span)
     method = method or (verb.text if verb is not None else None) or ("POST" if body is not None else "GET")
     text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
     text = f"{known.roles['base']}{text}" if text.startswith("/") and "base" in known.roles else text
@@ -44,7 +45,7 @@ def web(site: Site, known: Known, method: str = "") -> Value | None:
             out.flow(FlowKind.EXFILTRATION, source, sink)
     saved = role_of(site, known, "outfile")
     if saved is not None:
-        out.put(_file(site, saved, Verb.MODIFY), site.span)
+        out.put(file_effect(site, saved, Verb.MODIFY), site.span)
     return Value(raw=site.raw, taint=site.taint)
 
 
@@ -73,7 +74,7 @@ def remote(site: Site, known: Known) -> Value | None:
     return None
 
 
-def _file(site: Site, path: Value, verb: Verb) -> Effect:
+def file_effect(site: Site, path: Value, verb: Verb) -> Effect:
     effect = Effect(Domain.FILESYSTEM, verb, path.text, destructive=None if verb is Verb.MODIFY else False)
     if path.text:
         return placed(located(effect, site.reader.context))
@@ -149,33 +150,6 @@ def imported(site: Site, known: Known) -> Value | None:
     raw = None if text else (name.raw if name is not None else "?")
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, text, target_raw=raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
-    return None
-
-
-def written(site: Site, _known: Known) -> Value | None:
-    """``$x.Save(file)`` of a document or a picture; an object that is saved by itself is not known."""
-    path = site.argument("0")
-    if path is None or path.function is not None:
-        site.reader.out.add(Domain.UNKNOWN, Verb.MODIFY, span=site.span, destructive=None)
-        site.reader.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, site.span, site.raw)
-    else:
-        site.reader.out.put(tagged(_file(site, path, Verb.MODIFY), Tag.OVERWRITE), site.span)
-    return None
-
-
-def alias(site: Site, known: Known) -> Value | None:
-    """``Set-Alias ls Remove-Item``: what the name means from here on."""
-    name, value = role_of(site, known, "name"), role_of(site, known, "value")
-    drive = re.fullmatch(r"alias:\\?(.+)", (name.text or "") if name is not None else "", re.IGNORECASE)
-    if known.effects and drive is None:  # Set-Item and New-Item of another drive
-        leaf = role_of(site, known, "leaf")
-        joined = fold("windows_join", site.own, [v for v in (name, leaf) if v is not None], site.raw) if leaf else name
-        return joined if "leaf" in known.roles else None
-    short = drive[1] if drive is not None else name.text if name is not None else None
-    if short is None or value is None or value.text is None:
-        site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
-        return None
-    site.reader.renamed[short.lower()] = value.text.lower()
     return None
 
 

@@ -17,7 +17,9 @@ from classifiers.effects import Domain, Effect, PathScope, Sensitivity, Tag, Ver
 from classifiers.gather import tagged
 
 _WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
-_KEY = re.compile(r"^(registry::)?(hk(lm|cu|cr|u|cc)\b|hkey_)", re.IGNORECASE)
+_KEY = re.compile(r"^(microsoft\.powershell\.core\\)?(registry::)?(hk(lm|cu|cr|u|cc)\b|hkey_)", re.IGNORECASE)
+_PROVIDER = re.compile(r"^(microsoft\.powershell\.core\\)?registry::", re.IGNORECASE)
+_HIVE = re.compile(r"^(hk\w+):\\*", re.IGNORECASE)  # PowerShell's drive of a hive
 _ENVIRONMENT = re.compile(r"^env:\\?(\w*)\\?$", re.IGNORECASE)  # PowerShell's drive of variables
 _DRIVE = re.compile(r"^(cert|variable|function|alias|wsman):", re.IGNORECASE)  # its other drives that hold no files
 _VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
@@ -70,7 +72,8 @@ def _row_facts(effect: Effect, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _key(effect: Effect, text: str) -> Effect:
     """A registry key: what it configures decides the domain; autostart keys are scheduler, services are services."""
-    key = text.strip("'\"").replace("/", "\\").replace(":\\", "\\").rstrip("\\")
+    key = _PROVIDER.sub("", text.strip("'\"")).replace("/", "\\")
+    key = _HIVE.sub(r"\1\\", key).rstrip("\\")
     if effect.action in {Verb.READ, Verb.RECEIVE}:
         secret = re.search(table("windows/places.yaml")["secrets"]["match"], key, re.IGNORECASE)
         return replace(effect, domain=Domain.SECRETS if secret else Domain.ENVIRONMENT, target=key)
