@@ -29,7 +29,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     body = next((h.value for h in reversed(hits) if _is_data(h) and h.value is not None), None)
     for url in urls:
         _orders(reading, url)
-        if parsed.given("-O"):
+        if parsed.given("-O", "--remote-name-all"):
             leaf = url.text.partition("?")[0].rstrip("/").rpartition("/")[2]
             folder = parsed.values().get("output-dir", "")
             reading.items.append(_wrote(f"{folder.rstrip('/')}/{leaf}" if folder and leaf else leaf, url))
