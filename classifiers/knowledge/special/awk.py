@@ -17,7 +17,9 @@ _PIPE = re.compile(r"(?:print[^|;}\n]*\|\s*&?\s*" + _STRING + r")|(?:" + _STRING
 _DYNAMIC_PIPE = re.compile(r"(\w*|\))\s*\|&?\s*getline|print[^|;}\n]*\|&?\s*([a-zA-Z_]\w*|\()")
 _OUTPUT = re.compile(r"(?:print|printf)[^;}\n|>]*(>>?)\s*(\"[^\"]*\")")
 _INPUT = re.compile(r"getline(?:\s+[A-Za-z_]\w*(?:\[[^\]]*\])?)?\s*<\s*(\"[^\"]*\")")
-_MADE_OUTPUT = re.compile(r"(?:print|printf)\b[^;}\n|>\"]*(?:\"[^\"]*\"[^;}\n|>\"]*)*(>>?)\s*(\(|\$|[A-Za-z_])")
+_MADE_OUTPUT = re.compile(r"(?:print|printf)\b[^;}\n|>\"]*(?:\"[^\"]*\"[^;}\n|>\"]*)*(>>?)\s*(\(|\$|[A-Za-z_]\w*)")
+_MADE_INPUT = re.compile(r"getline(?:\s+[A-Za-z_]\w*(?:\[[^\]]*\])?)?\s*<\s*(\(|\$|[A-Za-z_]\w*)")
+_ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\s*=\s*" + _STRING + r"\s*(?=[;}\n])")
 _SOCKET_NAME = re.compile(r"(\w+)\s*=\s*\"/inet")
 _INET = re.compile(r"/inet[46]?/(?:tcp|udp)/[^/\"]*/([^/\"]+)/([^/\"]+)")
 
@@ -58,9 +60,18 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
                 known: Json = {"destructive": False, "reversibility": "read_only"}
                 place = program.with_text(read)
                 reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, read, known, program.span, place))
-        for match in _MADE_OUTPUT.finditer(plain):  # a file whose name the program makes
+        names = _variables(reading, text)
+        for match in _MADE_OUTPUT.finditer(plain):  # a file whose name the program makes, or was given
             wrote = {"destructive": False, "reversibility": "reversible"} if match[1] == ">>" else _WROTE
-            reading.items.append(Told(Verb.MODIFY, Domain.FILESYSTEM, None, dict(wrote), program.span, program))
+            made = names.get(match[2])
+            place = program if made is None else program.with_text(made)
+            reading.items.append(Told(Verb.MODIFY, Domain.FILESYSTEM, made, dict(wrote), program.span, place))
+        for match in _MADE_INPUT.finditer(plain):
+            named = names.get(match[1])
+            if named is None or not named.startswith(("/inet", "/dev/std", "-")):
+                known = {"destructive": False, "reversibility": "read_only"}
+                place = program if named is None else program.with_text(named)
+                reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, named, known, program.span, place))
         for match in _INET.finditer(text):
             fields: Json = {"destructive": None, "reversibility": "externally_reversible"}
             reading.items.append(
@@ -74,6 +85,18 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
             reading.items.append(
                 Hidden(OpaqueReason.PAYLOAD_UNREADABLE, program.span, "awk runs a command made from its input")
             )
+
+
+def _variables(reading: Reading, text: str) -> dict[str, str]:
+    """Names with one value that is known: ``-v name=value``, or one assignment of a string."""
+    found: dict[str, set[str]] = {}
+    for name, value in _ASSIGNED.findall(text):
+        found.setdefault(name, set()).add(value)
+    for hit in reading.parsed.hits:
+        if hit.spelling in {"-v", "--assign"} and hit.value is not None:
+            name, _, value = hit.value.text.partition("=")
+            found.setdefault(name, set()).add(value)
+    return {name: values.pop() for name, values in found.items() if len(values) == 1}
 
 
 def _pipes_elsewhere(text: str) -> bool:

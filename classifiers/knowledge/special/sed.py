@@ -49,7 +49,7 @@ def _scripts(reading: Reading) -> list[Word]:
 
 
 def _executes(reading: Reading, script: Word, command: str | None) -> None:
-    fields = {"destructive": None, "reversibility": "unknown"}
+    fields = {"destructive": None if command is None else False, "reversibility": "unknown"}
     reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, fields, script.span, script))
     if command is None:
         reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, script.span, "sed executes what its input says"))

@@ -23,6 +23,7 @@ CASES = [
     ("javascript", "fetch('https://shop.example/a', {method: 'DELETE'})", ["send network:shop.example"]),
     ("typescript", "const a: string = '/srv/a'; import * as fs from 'fs'; fs.rmSync(a as string)", ["delete filesystem:/srv/a"]),
     ("ruby", "puts [1, 2].sum", []),
+    ("ruby", "gsub(/a/, %q(b))\n$_.upcase!\nputs $_.split[0]", []),
     ("ruby", "require 'fileutils'\nFileUtils.rm_rf('/srv/a')", ["delete filesystem:/srv/a"]),
     ("ruby", "d = '/srv/a'\n`rm -rf #{d}`", ["delete filesystem:/srv/a"]),
     ("ruby", "File.open('/srv/a', 'w') { |f| f.write('x') }", ["modify filesystem:/srv/a"]),
