@@ -18,6 +18,8 @@ CASES = [
     ("delete from a where id = 2", None, ["delete database:db:*:*/*/a many irreversible destructive"]),
     ("delete from a where 1 = 1", None, ["delete database:db:*:*/*/a all irreversible destructive"]),
     ("drop database shop", "postgres", ["delete database:db:postgres:*/shop all irreversible destructive"]),
+    ("drop keyspace if exists shop", "generic", ["delete database:db:*:*/shop all irreversible destructive"]),
+    ("create keyspace shop with replication = {}", "generic", ["create database:db:*:*/shop reversible"]),
     ("drop table if exists a, b", "postgres", ["delete database:db:postgres:*/*/a irreversible destructive", "delete database:db:postgres:*/*/b irreversible destructive"]),
     ("truncate a", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
     ("alter table a drop column x", "postgres", ["modify database:db:postgres:*/*/a destructive"]),
