@@ -14,6 +14,15 @@ _COMMANDS = """GIT_SSH_COMMAND GIT_SSH GIT_PAGER GIT_EDITOR GIT_EXTERNAL_DIFF GI
 GIT_ASKPASS SSH_ASKPASS PAGER MANPAGER SYSTEMD_PAGER EDITOR VISUAL FCEDIT BROWSER LESSOPEN LESSCLOSE PROMPT_COMMAND
 RSYNC_RSH CVS_RSH TAR_RSH SUDO_ASKPASS SUDO_EDITOR PSQL_PAGER PSQL_EDITOR"""
 COMMANDS = frozenset(_COMMANDS.split())
+# Builds run these in place of the tool one always uses; a compiler with its options is no surprise.
+_BUILD = """CC CXX CPP LD AR NM AS FC RANLIB STRIP OBJCOPY RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER
+CARGO_BUILD_RUSTC_WRAPPER CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER CCACHE_PREFIX RM INSTALL PYTHON MAKE
+npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL npm_config_git NPM_CONFIG_GIT YARN_YARN_PATH GOCC"""
+BUILD = frozenset(_BUILD.split())
+_USUAL = re.compile(
+    r"(?:\S*/)?(?:[\w.-]*(?:gcc|g\+\+|clang|cc|c\+\+|ld|ar|nm|as|gfortran|ranlib|strip|objcopy|rustc|rustdoc|python[\d.]*|bash"
+    r"|make|install|sccache|ccache|distcc|icecc|go|zig|nvcc|icx|icpx|mold|lld|rm|zsh|sh|env))(?:-[\d.]+)?(?:\s+[\w./=+,@:-]+)*"
+)
 # Shells and interpreters run the file the value names.
 _FILES = {"BASH_ENV": "shell", "ENV": "shell", "PYTHONSTARTUP": "python"}
 # Search paths for code and settings, which run code only where anyone could have put it.
@@ -47,6 +56,7 @@ TAGS = {
     "PROMPT_COMMAND": ("persistence",),
     **dict.fromkeys(("COR_PROFILER_PATH", "CORECLR_PROFILER_PATH", "DOTNET_STARTUP_HOOKS"), ("defense_evasion",)),
 }
+_OPERATOR = re.compile(r"[;|&`<>]|\$\(|\s-c\s")
 _PROGRAMS = re.compile(r"\|?\s*/(?:tmp|var/tmp|dev/shm)/\S+")
 # Agents start without their guards: their plug-ins and hooks, and who is asked.
 _UNGUARDED = frozenset(
@@ -82,6 +92,8 @@ def _programs_from_anywhere(path: str) -> bool:
 
 def is_command(name: str, value: str) -> bool:
     """Whether programs will run ``value``. A bare word names the program one always uses (``EDITOR=vim``)."""
+    if name in BUILD:
+        return bool(_PROGRAMS.match(value)) or bool(_OPERATOR.search(value)) or not _USUAL.fullmatch(value.strip())
     return name in COMMANDS and bool(value.strip()) and not re.fullmatch(r"[\w.+-]+", value.strip())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -31,14 +30,14 @@ from classifiers.shell.flows import (
     unpacked_over,
 )
 from classifiers.shell.payloads.handing import hand_on
-from classifiers.shell.payloads.later import runs_later
 from classifiers.shell.payloads.manifests import APPLIERS, named
 from classifiers.shell.payloads.orders import SHELLS
-from classifiers.shell.payloads.project import RUNNERS, run_project
-from classifiers.shell.payloads.script_files import given
+from classifiers.shell.payloads.project import MAKES, RUNNERS, run_project
+from classifiers.shell.payloads.script_files import given, run_file
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import Scope, State, Stream
+from classifiers.shell.stored import STORING, copied, stored, written_program
 from classifiers.shell.strangers import run_unknown
 
 _PLACES = frozenset({Domain.CONTAINERS, Domain.NETWORK, Domain.CLOUD})
@@ -58,6 +57,10 @@ class _Done:
 def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None = None) -> Result:
     """A program: by its knowledge, else as a file that is run, else unknown."""
     name = words[0]
+    made = written_program(name.text, state) if state.files else None
+    if made is not None and made not in scope.via:
+        fed = replace(scope, given=given(made, words[1:]))
+        return run_file(ev, name.with_text(made), state, fed, language=""), None
     program = program_name(name.text)
     node = lookup(program) if program else None
     written = "/" in name.text and bool(state.files) and state.key(name.text) in state.files
@@ -91,11 +94,13 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     _into_substitutions(ev, words, done, own)
     _packed(program, reading, state)
     remember(ev, done.written, own, program, state)
-    _copied(ev, program, reading, scope, state)
+    copied(ev, program, reading, scope, state)
+    if program in MAKES and (given_variables := [w for w in reading.parsed.operands if "=" in w.text]):
+        ev.readers.assigned(ev, given_variables, words, state, scope)
     if program in RUNNERS and state.files:
         run_project(ev, program, reading, words, own, state, scope)
-    if program in _STORING:
-        _stored(ev, program, done, reading, state, scope)
+    if program in STORING:
+        stored(ev, program, done.written, reading, state, scope)
     if len(done.printed) == 1 and not done.indexes:
         return done.printed[0], None
     if program in TALKERS:
@@ -198,42 +203,6 @@ def _output(
     archive = program in ARCHIVERS or any(s.archive for s in inputs)
     dump = program in DUMPERS or (program == "sqlite3" and words[-1].text in {".dump", ".recover"})
     return Stream(text, tuple(sources), decoded, archive, dump, any(s.network for s in inputs))
-
-
-def _copied(ev: Evaluator, program: str, reading: Reading, scope: Scope, state: State) -> None:
-    """What ``tee f`` and ``cp a b`` put into a file is known when their input is."""
-    operands = [w.text for w in reading.parsed.operands]
-    if not operands or not all(map(ev.known, operands)):
-        return
-    if program == "tee" and scope.stdin is not None and not reading.parsed.given("-a", "--append"):
-        for name in operands:
-            state.files[state.key(name)] = scope.stdin
-    elif program in {"cp", "mv", "install"} and len(operands) == 2 and state.files:
-        source, place = operands
-        if (known := state.files.get(state.key(source))) is not None and known.text is not None:
-            place = f"{place}{posixpath.basename(source)}" if place.endswith("/") else place
-            state.files[state.key(place)] = known
-
-
-# They put what some file or input holds into another file.
-_STORING = frozenset({"tee", "cp", "mv", "install", "ln", "dd", "curl", "wget", "scp", "rsync", "link", "sponge"})
-
-
-def _stored(ev: Evaluator, program: str, done: _Done, reading: Reading, state: State, scope: Scope) -> None:
-    """What was put where it will be run by itself."""
-    first = reading.parsed.operands[0].text if reading.parsed.operands else ""
-    for item, index in done.written:
-        effect = ev.out.effects[index]
-        if item.action not in {Verb.MODIFY, Verb.CREATE} or effect.target is None:
-            continue
-        if program == "mv" and any(item.word is w for w in reading.parsed.operands[:-1]):
-            continue  # it goes from there
-        known = state.files.get(state.key(effect.target)) if program != "tee" else scope.stdin
-        if known is None and effect.destructive is None and "." in first:
-            inside = f"{effect.target}/{posixpath.basename(first)}"  # a folder, or a name without a suffix
-            known = state.files.get(state.key(first))
-            runs_later(ev, inside, known or Stream(None), index, state, scope)
-        runs_later(ev, effect.target, known or Stream(None), index, state, scope)
 
 
 def _into_sockets(ev: Evaluator, reading: Reading, own: list[int], program: str, state: State) -> None:

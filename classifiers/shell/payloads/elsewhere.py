@@ -102,6 +102,15 @@ def read_as(ev: Evaluator, kind: str, text: str, state: State, scope: Scope) -> 
         _absorb(ev, action, scope.span((0, len(text))), scope, None)
 
 
+def read_beside(ev: Evaluator, text: str, language: str, state: State, scope: Scope) -> None:
+    """What a program of another language does, without what it runs of others: the call says that already."""
+    values: dict[str, object] = {"code": text, "language": language, "cwd": state.context.cwd}
+    action = _ask(ev, CallParts("code", values, {"code": ev.path}, depth=scope.depth), state)
+    if action is not None:
+        own = tuple(e for e in action.effects if (e.domain, e.action) != (Domain.CODE, Verb.EXECUTE))
+        _absorb(ev, replace(action, effects=own, flows=(), opaque=()), scope.span((0, 0)), scope, None)
+
+
 def _ask(ev: Evaluator, parts: CallParts, state: State) -> Action | None:
     """Another surface's reading, or None."""
     surface = surface_named(parts.surface)

@@ -35,6 +35,8 @@ _ROTATED = re.compile(
 _NPM = re.compile(
     r"^\s*(?:script-shell|shell|editor|git|viewer|browser|onload-script)\s*=\s*\"?([^\"\n;#]+)", re.MULTILINE
 )
+_YARN = re.compile(r"^\s*(?:yarnPath:|yarn-path|-\s*path:)\s*[\"']?([^\"'\n]+)", re.MULTILINE)
+_ENTRY = re.compile(r"^\s*-?\s*entry:\s*(?:(['\"])(.+?)\1|(.+?))\s*$", re.MULTILINE)
 _VIM = re.compile(r"(?:^|[\s|:*])!\s*([\w./~][^\n|]*)|system(?:list)?\(\s*(['\"])(.+?)\2", re.MULTILINE)
 _TMUX = re.compile(r"\b(?:run-shell|run|if-shell|if)\s+(?:-b\s+)?(\"[^\"\n]+\"|'[^'\n]+'|\S+)")
 _QUOTED = re.compile(r'\\(.)|"')  # git-config(1), Syntax: quotes only keep blanks and marks
@@ -122,6 +124,18 @@ def npmrc(text: str) -> Iterator[str]:
     yield from (value.strip() for value in _NPM.findall(text) if "/" in value or " " in value.strip())
 
 
+def yarnrc(text: str) -> Iterator[str]:
+    for path in _YARN.findall(text):
+        yield shlex.join(["node", path.strip()])
+
+
+def precommit(text: str) -> Iterator[str]:
+    """Hooks of the repository itself; what others' hooks run is in their repositories."""
+    for part in re.split(r"^\s*-\s*repo:", text, flags=re.MULTILINE):
+        if part.split("\n", 1)[0].strip().strip("\"'") == "local":
+            yield from (quoted or bare for _, quoted, bare in _ENTRY.findall(part))
+
+
 def vimrc(text: str) -> Iterator[str]:
     for line, _, inner in _VIM.findall(text):
         yield line or inner
@@ -149,5 +163,7 @@ def agent_hooks(text: str) -> Iterator[str]:
 READERS: dict[str, Reader] = {
     "system_crontab": system_crontab, "crontab": crontab, "unit": unit, "plist": plist, "gitconfig": gitconfig,
     "sshconfig": sshconfig, "udev": udev, "modprobe": modprobe, "aptconf": aptconf, "logrotate": logrotate,
-    "npmrc": npmrc, "vimrc": vimrc, "tmuxconf": tmuxconf, "agent_hooks": agent_hooks,
+    "npmrc": npmrc,
+    "yarnrc": yarnrc,
+    "precommit": precommit, "vimrc": vimrc, "tmuxconf": tmuxconf, "agent_hooks": agent_hooks,
 }  # fmt: skip

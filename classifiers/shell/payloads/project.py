@@ -7,6 +7,7 @@ not hold stays what it is, ``execute code:project``.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from classifiers.effects import Domain, FlowKind, OpaqueReason, Verb
 from classifiers.knowledge.reading import Reading
 from classifiers.knowledge.words import Word
+from classifiers.shell.payloads.elsewhere import read_beside
 from classifiers.shell.payloads.makefile import recipe_lines
 from classifiers.shell.payloads.scripts import run_text
 from classifiers.shell.state import Scope, State
@@ -21,9 +23,13 @@ from classifiers.shell.state import Scope, State
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
 
-_MAKES = frozenset({"make", "gmake"})
+MAKES = frozenset({"make", "gmake"})
 _MANAGERS = frozenset({"npm", "yarn", "pnpm", "bun", "cnpm"})
-RUNNERS = _MAKES | _MANAGERS
+_TESTS = frozenset({"pytest", "py.test"})
+_INSTALLERS = frozenset({"pip", "pip3"})
+RUNNERS = MAKES | _MANAGERS | _TESTS | _INSTALLERS | {"just"}
+_TEST_FILE = re.compile(r"(?:.*/)?(?:conftest|test_[^/]*|[^/]*_test)\.py")
+_HEADER = re.compile(r"@?([\w-]+)((?:\s+[^:=\s]\S*)*)\s*:(?!=)(.*)")
 _NAMES = ("GNUmakefile", "makefile", "Makefile")
 _INSTALLS = frozenset({"install", "i", "add", "ci", "in", "clean-install", "install-test", "it"})
 _RUN = frozenset({"run", "run-script", "rum", "urn"})
@@ -37,7 +43,10 @@ def run_project(
     """Read the recipes the command runs, where they are in the call."""
     if scope.where != "local" or reading.answered or reading.parsed.given("--dry-run", "-n", "--ignore-scripts"):
         return
-    found = _made(reading, state) if program in _MAKES else _scripted(words, state)
+    if program in _TESTS | _INSTALLERS:
+        _imported(ev, program, reading, words, state, scope)
+        return
+    found = _scripted(words, state) if program in _MANAGERS else _made(program, reading, state)
     if found is None:
         return
     path, lines = found
@@ -62,19 +71,51 @@ def _is_project(ev: Evaluator, index: int) -> bool:
     return effect.domain is Domain.CODE and effect.action is Verb.EXECUTE and effect.target == "project"
 
 
-def _made(reading: Reading, state: State) -> tuple[str, list[str] | None] | None:
+def _imported(ev: Evaluator, program: str, reading: Reading, words: Sequence[Word], state: State, scope: Scope) -> None:
+    """What modules do when they are only imported: tests by their runner, ``setup.py`` by an installer. Theirs alone:
+    what the rest of the project does is ``execute code:project`` already."""
+    operands = [w.text for w in reading.parsed.operands]
+    if program in _TESTS:
+        named = {state.key(o.partition("::")[0]) for o in operands if ".py" in o}
+        wanted = [p for p in state.files if _TEST_FILE.fullmatch(p) and (not named or p in named or "conftest" in p)]
+    else:
+        local = [
+            h.value.text for h in reading.parsed.hits if h.spelling in {"-e", "--editable"} and h.value is not None
+        ]
+        folders = [f for f in (*operands, *local) if f.startswith((".", "/"))]
+        wanted = [state.key(f"{f.partition('[')[0]}/setup.py") for f in folders]
+    inner = replace(scope, stdin=None, given=(), fixed=scope.span(words[0].span), via=(*scope.via, program))
+    for path in wanted:
+        known = state.files.get(path)
+        if known is not None and known.text is not None and ev.known(known.text):
+            read_beside(ev, known.text, "python", state, inner)
+
+
+def _made(program: str, reading: Reading, state: State) -> tuple[str, list[str] | None] | None:
     values = reading.parsed.values()
     folder = values.get("C") or values.get("directory") or "."
     named = values.get("f") or values.get("file") or values.get("makefile")
-    for name in [named] if named else _NAMES:
+    for name in [named] if named else ("justfile", "Justfile", ".justfile") if program == "just" else _NAMES:
         path = state.key(f"{folder}/{name}" if folder != "." else name)
         known = state.files.get(path)
         if known is None or known.text is None:
             continue
         operands = [w.text for w in reading.parsed.operands]
         given = dict(o.split("=", 1) for o in operands if "=" in o)
-        return path, recipe_lines(known.text, [o for o in operands if "=" not in o], given)
+        text = _as_makefile(known.text) if program == "just" else known.text
+        return path, recipe_lines(text, [o for o in operands if "=" not in o], given)
     return None
+
+
+def _as_makefile(text: str) -> str:
+    """A justfile (just manual): recipes with parameters, ``{{…}}`` for what it fills in."""
+    text = re.sub(r"\{\{\s*([\w-]+)\s*\}\}", r"$(\1)", text.replace("$", "$$"))
+    out = []
+    for line in text.split("\n"):
+        header = _HEADER.fullmatch(line)
+        indented = line[:1] in {" ", "\t"} and bool(line.strip())
+        out.append("\t" + line.strip() if indented else f"{header[1]}:{header[3]}" if header else line)
+    return "\n".join(out)
 
 
 def _scripted(words: Sequence[Word], state: State) -> tuple[str, list[str] | None] | None:
