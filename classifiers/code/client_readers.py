@@ -7,6 +7,7 @@ Sources: GitPython 3.1, Kubernetes Python client 33, AWS SDK for JavaScript v3 a
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,26 @@ def _body_name(site: Site) -> str | None:
     meta = body.data.get("metadata") if body is not None and isinstance(body.data, dict) else None
     name = meta.data.get("name") if isinstance(meta, Value) and isinstance(meta.data, dict) else None
     return name.text if isinstance(name, Value) else None
+
+
+def docker_run(site: Site, _known: Known) -> Value | None:
+    """``client.containers.run("alpine", "ls /data", volumes=…)``: the command line ``docker run``."""
+    image, command = site.argument("0|image"), site.argument("1|command")
+    words = ["docker", "run"]
+    for name in ("privileged", "detach", "remove"):
+        given = site.named.get(name)
+        words += [{"remove": "--rm"}.get(name, f"--{name}")] if given is not None and given.data is True else []
+    volumes = site.named.get("volumes")
+    mounts = volumes.data if volumes is not None and isinstance(volumes.data, dict) else {}
+    for host, bound in mounts.items():
+        inside = bound.data.get("bind") if isinstance(bound, Value) and isinstance(bound.data, dict) else None
+        words += ["-v", f"{host}:{(inside and inside.text) or '/mnt'}"] if host else []
+    words.append((image and image.text) or "$IMAGE")
+    if command is not None:
+        listed = command.data if isinstance(command.data, list) else None
+        texts = [v.text or "$ARG" for v in listed if isinstance(v, Value)] if listed else None
+        words += texts or (shlex.split(command.text) if command.text is not None else ["$COMMAND"])
+    return to_surface(site, "shell", {"argv": words}, constant(site.raw))
 
 
 def aws_client(site: Site, _known: Known) -> Value:

@@ -96,6 +96,14 @@ def written(site: Site, known: Known) -> Value | None:
     return None
 
 
+def written_if(site: Site, known: Known) -> Value | None:
+    """PHP's ``$zip->open($path, ZipArchive::CREATE)``: a flag says whether the file is made or read."""
+    flags = role_of(site, known, "flags")
+    makes = flags is not None and any(word in flags.raw for word in ("CREATE", "OVERWRITE", "EXCL"))
+    file(site, replace(known, roles={"path": known.roles["path"], "default": "w" if makes else "r"}))
+    return None
+
+
 def save(site: Site, known: Known) -> Value | None:
     """A file written whole; without a name the text is given back instead."""
     path = role_of(site, known, "path")
@@ -113,6 +121,35 @@ def own_file(site: Site, _known: Known) -> Value | None:
     effect = Effect(Domain.FILESYSTEM, Verb.DELETE, text, raw, True, Reversibility.IRREVERSIBLE)
     site.reader.out.put(located(effect, site.reader.context) if text is not None else effect, site.span)
     return None
+
+
+_PATH_METHODS = {"mkdir": Verb.CREATE, "touch": Verb.CREATE, "chmod": Verb.MODIFY, "symlink_to": Verb.CREATE}
+_PATH_METHODS |= {"hardlink_to": Verb.CREATE, "rename": Verb.MODIFY}
+_PATH_OPTIONS = frozenset({"parents", "exist_ok", "mode", "target_is_directory", "follow_symlinks"})
+
+
+def own_path(site: Site, _known: Known) -> Value | None:
+    """A method that only path objects have in this form, of an object nobody knows: ``found.rename(there)``."""
+    name, own = site.func.ref.rpartition(".")[2], site.own
+    wants = 0 if name in {"mkdir", "touch"} else 1
+    plain = all(not isinstance(a.data, dict) and a.function is None for a in site.args)
+    if len(site.args) != wants or not plain or not set(site.named) <= _PATH_OPTIONS or own.ref in {"file", "Response"}:
+        return None
+    told: list[tuple[Value, Verb, bool | None]] = [(own, _PATH_METHODS[name], False)]
+    told += [(site.args[0], Verb.MODIFY, None)] if name == "rename" else []
+    for one, action, lost in told:
+        raw = None if one.text is not None else one.raw or site.raw
+        effect = Effect(Domain.FILESYSTEM, action, one.text, raw, lost, _REVERSIBLE[action])
+        site.reader.out.put(located(effect, site.reader.context) if one.text is not None else effect, site.span)
+    return None
+
+
+def own_open(site: Site, known: Known) -> Value | None:
+    """``found.open("w")``: an object nobody knows that is opened with a mode of writing is a path."""
+    mode = site.argument("0|mode")
+    if mode is None or mode.text is None or re.fullmatch(r"[wax]b?t?\+?", mode.text) is None:
+        return None
+    return file(site, replace(known, roles={"path": "self", "mode": "0|mode"}))
 
 
 def chdir(site: Site, known: Known) -> Value | None:

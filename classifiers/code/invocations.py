@@ -52,6 +52,9 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
         args = [replace(a, taint=a.taint | {index}) for a in args]
         named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
     func, args = _bound(reader, func, args)
+    taker = reader.library.call(func.ref) if func.ref else None
+    if taker is not None and taker.run == "chdir" and any(a.function is not None for a in args):
+        return _within(reader, Site(reader, func, args, named, node.span))
     if reader.language != "powershell":
         _hand_on(reader, func, args, named, node.span)
     for handed in _blocks((*args, *named.values())) if reader.language == "powershell" else ():
@@ -70,6 +73,15 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     if method in reader.methods and not reader.library.call(func.ref):
         return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
     return make_call(Site(reader, func, args, named, node.span, node.words))
+
+
+def _within(reader: Interpreter, site: Site) -> Value:
+    """Ruby's ``Dir.chdir(path) { … }``: only the block is read in that folder."""
+    before = reader.context
+    made = make_call(site)
+    _hand_on(reader, site.func, list(site.args), site.named, site.span)
+    reader.context = before
+    return made
 
 
 def _callee(reader: Interpreter, node: ir.Node) -> Value:

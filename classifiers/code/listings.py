@@ -18,7 +18,7 @@ def path(text: str | None, raw: str, *sources: Value) -> Value:
 
 def are_patterns(items: Sequence[Value]) -> bool:
     """Members that stand for files found: some of them are named no better than all."""
-    return all("*" in (item.text or "") for item in items)
+    return all("*" in (item.text or "") or (item.ref == "Path" and item.text is None) for item in items)
 
 
 def _found(own: Value, args: Sequence[Value], raw: str, item: Value | None) -> Value:
@@ -66,9 +66,9 @@ def _walked(own: Value, args: Sequence[Value], raw: str) -> Value:
 def _below(own: Value, args: Sequence[Value], raw: str, between: str = "", name: str | None = None) -> Value:
     """Path objects below this one."""
     asked = name if name is not None else args[0].text if args else None
-    if own.text is None or asked is None:
-        return unknown(raw, own, *args)
-    return _found(own, args, raw, path(posixpath.join(own.text, between, asked), raw, own))
+    known = own.text is not None and asked is not None
+    found = posixpath.join(own.text or "", between, asked or "") if known else None
+    return _found(own, args, raw, path(found, raw, own, *args))
 
 
 def members(table: Value) -> tuple[list[Value], list[Value]] | None:
