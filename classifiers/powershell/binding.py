@@ -6,16 +6,16 @@ name is not counted among the positional ones (``Copy-Item -Path a b``: b is the
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from classifiers.code.library import Known
 from classifiers.code.values import Value
-from classifiers.datafile import alternatives
-from classifiers.effects import Domain, Effect, Verb
-from classifiers.paths import located
-from classifiers.windows.places import placed
+from classifiers.datafile import alternatives, table
+from classifiers.effects import Verb
+from classifiers.powershell.readers import file_effect
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -25,10 +25,10 @@ def bound(site: Site, known: Known) -> Site:
     """The call with the names and positions of the entry's own arguments."""
     if not site.words:
         return site
-    _files(site, known)
+    named = _named(site.named, known)
+    _files(site, known, named)
     if not (known.names or known.effects):
         return site
-    named = _named(site.named, known)
     args = list(site.args)
     for place in sorted(known.order):
         given = next((named[name] for name in sorted(known.order[place]) if name in named), None)
@@ -50,22 +50,32 @@ def _named(given: dict[str, Value], known: Known) -> dict[str, Value]:
     return out
 
 
-def _files(site: Site, known: Known) -> None:
-    """Files that a cmdlet is given by parameters its entry does not ask for."""
-    for name, value in site.named.items():
-        verb = _file_parameters().get(name)
-        if verb is None or name in known.names:
+_FILE = re.compile(r"(file|path|folder|directory|destination)$|^(out|output)(file)?path$|^(in|out|input|output)file")
+_LOCAL = re.compile(r"[A-Za-z]:[\\/]|\.{1,2}[\\/]|[\\/~]|\$|[\w.-]+[\\/]|[\w-]+\.\w{2,5}$")
+_OUT = re.compile(r"^(out|dest|export|save|backup|report|log)")
+_NAMES_ONLY = frozenset({"new", "add", "set", "remove", "enable", "disable"})  # a path they make known
+_WRITES = re.compile(r"^(export|save|backup|out)-|report$")
+
+
+def _files(site: Site, known: Known, named: dict[str, Value]) -> None:
+    """Files that a cmdlet is given by parameters its entry does not ask for (``Get-GPOReport -Path r.html``)."""
+    verb = site.func.ref.partition("-")[0]
+    for name, value in named.items():
+        text = value.text if value.text is not None else value.shape or ""
+        if name in known.names or _FILE.search(name) is None or name in _no_files() or _LOCAL.match(text) is None:
             continue
-        destructive = None if verb == "modify" else False
-        raw = None if value.text else value.shape or value.raw or "?"
-        effect = Effect(Domain.FILESYSTEM, Verb(verb), value.text or None, raw, destructive)
-        effect = located(effect, site.reader.context) if value.text else effect
-        site.reader.out.put(placed(effect), site.span)
+        if verb in {"test", "split", "join", "resolve"} or (name == "path" and "=" in text):  # OU=… of a directory
+            continue
+        if verb in _NAMES_ONLY and not _OUT.search(name) and not name.endswith("file") and name != "filepath":
+            continue
+        out = _OUT.search(name) is not None or _WRITES.search(site.func.ref) is not None
+        effect = file_effect(site, value, Verb.MODIFY if out else Verb.READ)
+        site.reader.out.put(effect, site.span)
 
 
 @cache
-def _file_parameters() -> dict[str, str]:
-    return alternatives("powershell/tables/names.yaml", "files")
+def _no_files() -> frozenset[str]:
+    return frozenset(table("powershell/tables/names.yaml")["places"])
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
-from classifiers.effects import Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.effects import Domain, Effect, FlowKind, OpaqueReason, Reversibility, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.http import is_unread, request_effects
 from classifiers.paths import located
@@ -76,6 +76,8 @@ def remote(site: Site, known: Known) -> Value | None:
 
 def file_effect(site: Site, path: Value, verb: Verb) -> Effect:
     effect = Effect(Domain.FILESYSTEM, verb, path.text, destructive=None if verb is Verb.MODIFY else False)
+    if verb is Verb.READ:
+        effect = replace(effect, reversibility=Reversibility.READ_ONLY)
     if path.text:
         return placed(located(effect, site.reader.context))
     return placed(replace(effect, target_raw=path.shape or path.raw or "?"))
