@@ -27,7 +27,10 @@ Given = Mapping[str, list[Word]]
 # Services whose description names the resource itself.
 _OWN_NAMES = frozenset({"s3", "configure", "sso", "sts", "login", "logout", "ecr", "eks", "help", "history"})
 _ENDINGS = ("-name", "name", "-identifier", "-id", "-arn", "", "-names", "-identifiers", "-ids", "-arns", "s", "-url")
-_ANY = ("id", "ids", "identifier", "resource-arn", "resource-id", "resource-name", "resource-ids", "resources")
+_ANY = (
+    *("id", "ids", "identifier", "identifiers", "arn", "arns", "resource-arn", "resource-id", "resource-name"),
+    *("resource-ids", "resources", "account-ids"),
+)
 _NAMES = re.compile(r"[a-z0-9-]+-(?:names?|identifiers?|ids?|arns?|url)")
 _PLAIN = re.compile(r"[^={}\[\]]+")  # a name, and not a structure or a file that holds one
 _NO_RESOURCE = re.compile(r"(?:client|role|kms|profile|owner|snapshot-owner|account|ca|next|session)[-a-z]*")

@@ -5,13 +5,16 @@ Source: Google Cloud CLI reference, "gcloud alpha", "gcloud beta"; flags of list
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from classifiers.effects import Domain, Verb
+from classifiers.knowledge.model import Json
 from classifiers.knowledge.reading import Reading, Told
 from classifiers.knowledge.words import Word
 
+_DOCUMENT = re.compile(r"[^\s{}=:@*]+\.(?:ya?ml|json|py|jar|sql|war|R)")
 _RELEASES = frozenset({"alpha", "beta", "preview"})
 _PARENTS = (
     "zone",
@@ -43,9 +46,42 @@ def read_gcloud(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         if len(parts) == 4 and parts[3] == "*" and parent is not None and "tail" not in subs and "read" not in subs:
             parts[3] = parent
         reading.items[at] = replace(item, target=":".join(parts))
+    _documents(reading)
     if "add-metadata" in subs:
         _metadata(reading, " ".join(w.text for w in words))
     _ = name
+
+
+def _documents(reading: Reading) -> None:
+    """``run services replace shop.yaml``: the resource is named in a document, which is read."""
+    told = {i.target for i in reading.items if isinstance(i, Told) and i.domain is Domain.FILESYSTEM}
+    files: dict[str, Told] = {}
+    for at, item in enumerate(reading.items):
+        if not isinstance(item, Told) or item.domain is not Domain.CLOUD or not item.target:
+            continue
+        start, _, name = item.target.rpartition(":")
+        if start.startswith("gcp:") and not start.endswith(":storage") and _DOCUMENT.fullmatch(name):
+            reading.items[at] = replace(item, target=f"{start}:*")
+            files[name] = item
+    for name, item in files.items():
+        if name not in told:
+            fields: Json = {"destructive": False, "reversibility": "read_only"}
+            reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, name, fields, item.span, item.word))
+    if files:
+        _once(reading)
+
+
+def _once(reading: Reading) -> None:
+    """``app deploy app.yaml cron.yaml`` is one deployment."""
+    seen: set[tuple[Verb, Domain, str | None]] = set()
+    kept = []
+    for item in reading.items:
+        key = (item.action, item.domain, item.target) if isinstance(item, Told) else None
+        if key is None or key not in seen:
+            kept.append(item)
+        if key is not None:
+            seen.add(key)
+    reading.items[:] = kept
 
 
 def _metadata(reading: Reading, text: str) -> None:
