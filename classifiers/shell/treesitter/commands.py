@@ -8,6 +8,7 @@ from typing import Any
 from classifiers.shell import ir
 from classifiers.shell.treesitter.reader import REDIRECTS, Node, Reader
 from classifiers.shell.treesitter.redirections import is_descriptor, redirect, redirected
+from classifiers.shell.treesitter.words import add_word, words_of
 
 
 def _command(reader: Reader, node: Node) -> ir.Stmt:
@@ -26,7 +27,7 @@ def _command(reader: Reader, node: Node) -> ir.Stmt:
         elif kind == "ERROR":
             out.redirects.append(ir.Redirect("broken", None, None, reader.span(child)))
         elif (child.is_named or kind not in {"(", ")"}) and not (kind == "number" and is_descriptor(reader, child)):
-            _add(out.words, reader.word(child))
+            add_word(out.words, reader.word(child))
     return out
 
 
@@ -43,14 +44,6 @@ def _cut(reader: Reader, out: ir.Simple, node: Node) -> bool:
     last.value = ir.WordIR(whole[0].words[1].parts, (last.value.span[0], end), raw)
     last.span = (last.span[0], end)
     return True
-
-
-def _add(words: list[ir.WordIR], word: ir.WordIR) -> None:
-    """The grammar cuts some words in two (at a backslash after a brace): what no blank parts is one word."""
-    if words and words[-1].span[1] == word.span[0]:
-        last = words.pop()
-        word = ir.WordIR((*last.parts, *word.parts), (last.span[0], word.span[1]), last.raw + word.raw)
-    words.append(word)
 
 
 def _assignment(reader: Reader, node: Node) -> ir.Stmt:
@@ -90,7 +83,7 @@ def assign(reader: Reader, node: Node) -> ir.Assign:
         elif child.type in {"=", "+="}:
             append = child.type == "+="
         elif child.type == "array":
-            array = tuple(reader.word(c) for c in child.children if c.is_named)
+            array = words_of(reader, child.children)
         elif child.is_named:
             value = reader.word(child)
     return ir.Assign(name, value, append, array, index, reader.span(node))

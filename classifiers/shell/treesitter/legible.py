@@ -14,6 +14,8 @@ _ODD = re.compile(r"[^\t\n\r -~]")
 _EXTGLOB = re.compile(r"(?<![\w$])(?:[\w./*~-]*)[!@?*+](\([^()\s;&<>$`'\"]*\))")
 # ``{name}<`` and ``3<<<``: the grammar knows neither form, so the descriptor is blanked there and kept beside.
 _NAMED = re.compile(r"(?<![^\s;|&(){}])(?:\{([A-Za-z_]\w*)\}(?=[<>])|(\d{1,9})(?=<<<))")
+# An escaped blank begins no word and ends one for the grammar; written as another escape it is part of one.
+_BLANK = re.compile(r"(?<!\\)((?:\\\\)*\\)[ \t]")
 # The grammar goes on with a word when the next line begins with a backslash (``ls⏎\\rm x``), and takes a ``$`` before
 # ``;`` or ``)`` for an error. Both are written as plain characters there.
 _BEGUN = re.compile(r"(?<!\\)((?:\\\\)*\n)\\(?=[\w./~-])")
@@ -42,6 +44,8 @@ def legible(skeleton: str) -> tuple[bytes, dict[int, str]]:
         plain = _RESERVED.sub(lambda m: m[1] + " " * len(m[2]), plain)
     if "\n\\" in plain:
         plain = _BEGUN.sub(r"\1 ", plain)
+    if "\\ " in plain or "\\\t" in plain:
+        plain = _BLANK.sub(r"\1_", plain)
     if "$;" in plain or "$)" in plain:
         plain = _BARE_DOLLAR.sub("_", plain)
     return _ODD.sub(".", plain).replace("<>", ">>").encode("ascii"), named  # the grammar does not know <>

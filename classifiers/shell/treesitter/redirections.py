@@ -7,7 +7,7 @@ from collections.abc import Callable
 from classifiers.shell import ir
 from classifiers.shell.heredocs import Lifted
 from classifiers.shell.treesitter.reader import REDIRECTS, Node, Reader
-from classifiers.shell.treesitter.words import here_parts
+from classifiers.shell.treesitter.words import add_word, here_parts
 
 
 def redirected(reader: Reader, node: Node) -> ir.Stmt:
@@ -77,7 +77,10 @@ def redirect(reader: Reader, node: Node, into: list[ir.Redirect], words: list[ir
         elif target is None and op != "lifted-word":
             target = reader.word(child)
         elif not is_descriptor(reader, child):
-            words.append(reader.word(child))
+            word = reader.word(child)
+            whole = [target] if target is not None and target.span[1] == word.span[0] else words
+            add_word(whole, word)
+            target = whole[0] if whole is not words else target
     if op not in {"lifted", "lifted-word"}:
         into.append(ir.Redirect(op, fd, target, reader.span(node), name=name))
 

@@ -8,7 +8,7 @@ from typing import Any
 from classifiers.shell import ir
 from classifiers.shell.treesitter.commands import assign
 from classifiers.shell.treesitter.reader import Node, Reader
-from classifiers.shell.treesitter.words import PARTS
+from classifiers.shell.treesitter.words import PARTS, add_word
 
 _WORDS = frozenset(PARTS) - {"subshell"}
 _BODIES = frozenset({"do_group", "compound_statement"})
@@ -82,7 +82,7 @@ def _for(reader: Reader, node: Node) -> ir.Stmt:
         elif child.type in _BODIES:
             body = reader.body(child.children)
         elif words is not None and child.is_named:
-            words.append(reader.word(child))
+            add_word(words, reader.word(child))
     return ir.Loop(body, variable=variable, words=words)
 
 

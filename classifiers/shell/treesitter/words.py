@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Any
 
 from classifiers.shell import ir
@@ -18,12 +19,52 @@ Parts = list[ir.Part]
 _PATTERNS = frozenset({"#", "##", "%", "%%", "/", "//", "/#", "/%", "^", "^^", ",", ",,"})
 
 
+_NAME = re.compile(r"[A-Za-z_]\w*|\d")
+_DOLLAR = re.compile(r"(?<!\\)(?:\\\\)*\$\Z")  # the word ends with one that is not escaped
+
+
+def add_word(words: list[ir.WordIR], word: ir.WordIR) -> None:
+    """The grammar cuts some words in two (at a backslash after a brace): what no blank parts is one word."""
+    if words and words[-1].span[1] == word.span[0]:
+        last = words.pop()
+        parts = _with_variable(last, word) or (*last.parts, *word.parts)
+        word = ir.WordIR(parts, (last.span[0], word.span[1]), last.raw + word.raw)
+    words.append(word)
+
+
+def _with_variable(before: ir.WordIR, after: ir.WordIR) -> tuple[ir.Part, ...] | None:
+    """``$A-b$C/d`` is cut between the second dollar sign and its name, ``-b$"a"`` behind the dollar sign."""
+    last, first = before.parts[-1], after.parts[0]
+    if not isinstance(last, ir.Lit) or last.quoted or not _DOLLAR.search(before.raw):
+        return None
+    kept = (*before.parts[:-1], *((ir.Lit(last.text[:-1]),) if len(last.text) > 1 else ()))
+    if after.raw.startswith('"'):
+        return (*kept, *after.parts)
+    name = _NAME.match(after.raw)
+    if name is None or not isinstance(first, ir.Lit):
+        return None
+    rest = (ir.Lit(first.text[name.end() :]),) if len(first.text) > name.end() else ()
+    return (*kept, ir.Var(name[0], f"${name[0]}", quoted=False), *rest, *after.parts[1:])
+
+
+def words_of(reader: Reader, nodes: list[Node]) -> tuple[ir.WordIR, ...]:
+    """The words of a list, an array's or a loop's."""
+    out: list[ir.WordIR] = []
+    for node in nodes:
+        if node.is_named:
+            add_word(out, reader.word(node))
+    return tuple(out)
+
+
 def _concatenation(reader: Reader, node: Node, into: Parts, quoted: bool) -> None:
     at = node.start_byte
-    for child in node.children:
+    for child, after in zip_longest(node.children, node.children[1:]):
         if child.start_byte > at:
             into += unquoted(reader.between(at, child.start_byte))
-        reader.parts(child, into, quoted=quoted)
+        if child.type == "$" and after is not None and after.type == "string":  # ``a$"b"`` is ab, to be translated
+            into += unquoted(reader.raw(child)[:-1])
+        else:
+            reader.parts(child, into, quoted=quoted)
         at = child.end_byte
 
 
@@ -63,6 +104,9 @@ def _translated(reader: Reader, node: Node, into: Parts, quoted: bool) -> None:
 
 def _simple_expansion(reader: Reader, node: Node, into: Parts, quoted: bool) -> None:
     raw = reader.raw(node).lstrip()
+    if raw[1:2].isdigit() and len(raw) > 2:  # ``$10`` is ``${1}0``
+        into += (ir.Var(raw[1], raw[:2], quoted), ir.Lit(raw[2:], quoted))
+        return
     into.append(ir.Var(raw[1:], raw, quoted))
 
 
