@@ -25,13 +25,17 @@ _ENDING = re.compile(r"\.[\w-]+")
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One option as given. ``option`` None: the grammar does not know it; ``following``: the word after it."""
+    """One option as given. ``option`` None: the grammar does not know it; ``following``: the word after it.
+
+    ``rest``: every word after the value, of an option that makes operands of them (``last``).
+    """
 
     option: Option | None
     spelling: str
     value: Word | None
     word: Word
     following: Word | None = None
+    rest: tuple[Word, ...] = ()
 
     @property
     def bare(self) -> bool:
@@ -220,9 +224,9 @@ def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, 
             value = last or value
     elif value is None and option.values == _SUFFIX and following is not None and not name.startswith("--"):
         value = _suffix(following, queue)
-    parsed.hits.append(Hit(option, name, value, word, following))
-    if option is not None and option.last:
-        parsed.operands += queue.rest()
+    rest = tuple(queue.rest()) if option is not None and option.last else ()
+    parsed.hits.append(Hit(option, name, value, word, following, rest))
+    parsed.operands += rest
 
 
 def _suffix(following: Word, queue: _Queue) -> Word | None:

@@ -147,7 +147,8 @@ class _Interpreter(Teller):
     def option(self, hit: Hit, meaning: Meaning) -> None:
         self.tell_all(meaning.effects, hit.value, None, hit.word.span)
         if meaning.delegate and meaning.delegate.kind != "none" and hit.value is not None:
-            self.hand(meaning.delegate, [hit.value], hit.value.span)
+            words = [hit.value, *hit.rest] if meaning.delegate.kind == "argv" else [hit.value]
+            self.hand(meaning.delegate, words, _span(words))
             self.beside += hit.spelling in self.node.beside
 
     def slot(self, slot: Slot, words: list[Word]) -> None:
