@@ -89,6 +89,12 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
                 return constant(found, taints(own, *args), decoded=kind in _DECODING or any(v.decoded for v in given))
     if kind in LISTINGS:
         return LISTINGS[kind](own, args, raw)
+    if kind in {"item", "filtered"}:  # one of a list, or a part that a function chooses
+        lists = [v for v in (own, *args) if isinstance(v.data, list) and v.data and are_patterns(v.data)]
+        if not lists:
+            return unknown(raw, own, *args)
+        one: Value = lists[0].data[0] if kind == "item" else lists[0]
+        return one
     if kind == "some" and isinstance(own.data, list):
         return _some(own, args, raw)
     if kind == "path":

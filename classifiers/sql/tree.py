@@ -131,6 +131,7 @@ class _Reader:
             tables = self.deleted_of(node)
         if isinstance(node, exp.Update):
             tables = [self.updated_of(node)]
+            tables += self.also_set(node, tables[0])
         out = []
         for table in tables:
             inner = table.find(exp.Table) if isinstance(table, exp.Expression) else None
@@ -138,6 +139,14 @@ class _Reader:
                 self.written.add(id(inner))
                 out.append(self.table(inner))
         return list(dict.fromkeys(out))
+
+    def also_set(self, node: Any, first: Any) -> list[Any]:
+        """MySQL's ``UPDATE a, b SET a.x = 1, b.y = 2`` changes both."""
+        assigned = [e.this for e in node.expressions if isinstance(e, self.exp.EQ)]
+        named = {c.table.lower() for c in assigned if isinstance(c, self.exp.Column) and c.table}
+        joined = [t for t in node.find_all(self.exp.Table) if t is not first and t.parent_select is None]
+        own = first.alias_or_name.lower() if isinstance(first, self.exp.Table) else ""
+        return [t for t in joined if t.alias_or_name.lower() in named - {own}]
 
     def updated_of(self, node: Any) -> Any:
         """SQL Server's ``UPDATE s SET … FROM dbo.Stock s``: the table behind the name."""
