@@ -34,6 +34,9 @@ _ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
 _LISTED = re.compile(r"['`]\s*dir\b((?=.*\s/b)[^|&>%]*?)(?:\s+2\^?>nul)?\s*['`]$", re.IGNORECASE)
 _LISTERS = re.compile(r"@?\s*(del|erase|rd|rmdir|md|mkdir|type|dir)\b", re.IGNORECASE)  # a comma parts their words
 _TITLE = re.compile(r'^(@?\s*start)\s+"[^"]*"(?=\s+\S)', re.IGNORECASE)  # of the window, no program
+_WHOLE = re.compile(
+    r'^@?\s*(?:\S*[\\/])?cmd(?:\.exe)?\s+(?:/\w(?::\w+)?\s+)*/[ck]\s*"(.*)"\s*$', re.IGNORECASE | re.DOTALL
+)
 _LISTING = re.compile(r'"[^"]*"?|[,;]')
 _NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
 _PRINTS_NOTHING = re.compile(r"@?(?:type\s+nul:?|break|rem\.?|cd\.|copy\s+/y\s+nul)", re.IGNORECASE)
@@ -156,6 +159,10 @@ class Batch:
             self.folders = [*self.folders, there] if name.lower() == "pushd" else [*self.folders[:-1], there]
 
     def _program(self, text: str, command: Command) -> None:
+        inner = _WHOLE.match(text)
+        if inner is not None and '"' in inner[1]:  # cmd /c "…" with quotes in it: the outer pair is taken away
+            self._nested(inner[1], command, command.condition)
+            return
         text = _TITLE.sub(r"\1 ", text)
         given = words(_LISTING.sub(_spaced, text) if _LISTERS.match(text) else text)
         span = (command.start, command.end)

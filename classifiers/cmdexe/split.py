@@ -122,7 +122,13 @@ def _inside_quotes(text: str, at: int) -> bool:
     return text.count('"', 0, at) % 2 == 1
 
 
+_ESCAPED = re.compile(r"[\s=(,]\\\"(?=[^\s\"])")  # where a folder's last backslash cannot be
+
+
 def words(text: str) -> list[str]:
     """A command's words as a program gets them: quotes removed, spaces, commas and semicolons outside quotes divide."""
+    if _ESCAPED.search(text) is not None:  # a program's own reading: \" is a quote that stays
+        found = re.findall(r'(?:"(?:\\"|[^"])*"?|\\"|[^\s"])+', text)
+        return [w.replace('\\"', "\0").replace('"', "").replace("\0", '"') for w in found]
     found = re.findall(r'(?:"[^"]*"?|[^\s"])+', text)
     return [w.replace('"', "") for w in found]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from classifiers.code.values import Value, unknown
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.powershell.readers import command_words, native
-from classifiers.windows.programs import knows, program_name
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -24,15 +23,14 @@ def stranger(site: Site) -> Value:
 
 def _command(site: Site) -> None:
     words = command_words(site)
-    name = program_name(words[0]) if words[0] else ""
+    name = words[0] or ""
+    if "-" in name and "\\" not in name and "." not in name:  # a cmdlet, whose case says nothing
+        words[0] = name.lower()
     if words[0] is not None and words[0].lower().endswith((".ps1", ".psm1")):
         site.reader.out.add(Domain.CODE, Verb.EXECUTE, words[0], span=site.span, destructive=None)
         site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, f"script {words[0]}")
     elif words[0] is not None and words[0].startswith("$"):
         site.reader.out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=words[0], span=site.span, destructive=None)
         site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
-    elif "-" in name and not knows(name) and "\\" not in (words[0] or "") and "." not in (words[0] or ""):
-        site.reader.out.add(Domain.PROCESS, Verb.EXECUTE, name, span=site.span, destructive=None)
-        site.reader.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, site.span, name)
     else:
         native(site, words)

@@ -27,6 +27,7 @@ from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
 _START_VALUES = frozenset({"/d", "/node", "/affinity", "/machine"})  # of ``start``; others stand alone
+_WSL_VALUES = frozenset({"-d", "--distribution", "-u", "--user", "--cd", "--distribution-id", "--shell-type"})
 _UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!")  # a variable that is not known before the command runs
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
@@ -213,6 +214,8 @@ class Arguments:
             return self.words
         if key == "last":
             return self.plain[-1:]
+        if key == "linux":
+            return _without_options(self.words)
         if key == "plain":
             start = 0
             while start < len(self.words) and _is_switch(self.words[start] or "?"):
@@ -223,6 +226,19 @@ class Arguments:
             if head.lower() in key.split("|"):
                 return [value, *self.words[i + 1 :]] if mark and value else self.words[i + 1 :]
         return []
+
+
+def _without_options(words: Words) -> list[str | None]:
+    """What follows the options of ``wsl``: the command, and its words."""
+    at = 0
+    while at < len(words):
+        word = (words[at] or "").lower()
+        if word in {"--", "-e", "--exec"}:
+            return [*words[at + 1 :]]
+        if word not in _WSL_VALUES and word not in {"--system", "~"}:
+            break
+        at += 1 + (word in _WSL_VALUES)
+    return [*words[at:]]
 
 
 def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gather) -> None:
@@ -238,11 +254,13 @@ def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gathe
         reason = OpaqueReason.DYNAMIC_COMMAND if None in words else OpaqueReason.DEPTH_CAP
         out.hide(reason, place.span, f"inner command of {name}")
         return
-    text = " ".join(w for w in words if w is not None)
+    parted = len(words) > 1 and rule.shell == "cmd"  # one word alone is a whole command
+    text = " ".join(f'"{w}"' if parted and " " in w and '"' not in w else w for w in words if w is not None)
     if name == "forfiles":  # each file's name is put in when it is found
         text = _FOUND.sub("%~1", text)
     role = "code" if rule.shell == "code" else "command"
-    parts = CallParts(rule.shell, {role: text}, depth=place.depth + 1)
+    given: dict[str, Any] = {"argv": words} if rule.shell == "shell" else {role: text}
+    parts = CallParts(rule.shell, given, depth=place.depth + 1)
     action = reader.classify(parts, place.context)
     if action is None:
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, text[:120])

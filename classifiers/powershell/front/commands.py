@@ -150,6 +150,8 @@ def _argument(front: Front, node: Any, text: str, out: _Elements) -> None:
 
 
 def _word(front: Front, node: Any) -> ir.Node:
+    if re.fullmatch(r"-\d+(\.\d+)*", text := front.source.text(node)):  # py -3.11
+        return ir.Const(front.source.span(node), text)
     if node.type in {"generic_token", "command_name", "path_command_name", "path_command_name_token"}:
         return expandable(front, node, front.source.text(node))
     return front.node(node)
