@@ -25,6 +25,11 @@ def compile_file(text: str, name: str) -> dict[str, Json]:
     return out
 
 
+def _greedy(slot: Json) -> bool:
+    """Whether a slot takes every operand that is left, whatever the options are."""
+    return slot.get("at", "rest") == "rest" and not slot.get("when") and not slot.get("unless")
+
+
 MANY = 6  # from so many programs described together on, what one letter means to each of them is not sure
 
 
@@ -191,6 +196,8 @@ class _Compiler(EffectLines):
             for key in ("when", "unless"):
                 if key in slot:
                     compiled[key] = words_of(slot[key])
+            if compiled.get("at", "rest") == "rest" and any(_greedy(other) for other in out):
+                self.wrong("nothing is left for it: the slot before takes every other operand; one slot, or at/when", *here)
             out.append(compiled)
         return out
 

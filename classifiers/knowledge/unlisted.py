@@ -5,7 +5,8 @@ unless the command is known to do so anyway. A ``strict`` description (many prog
 less: any option whose name hints at a change, any unlisted short option, an unlisted option directly before an
 operand (which may be its value), and a bare first word that could be an order, are unread; so is, where six or more
 programs share a row, one letter with a value and no meaning. Whatever the description, an unlisted option whose name
-asks for a value (``--name``, ``--max-count``) is unread directly before an operand: it would be taken for one.
+asks for a value (``--name``, ``--max-count``) is unread directly before an operand: it would be taken for one; and
+so is one with a file's name attached (``--raw=out.bin``).
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ _HINTS = re.compile(
 _PROGRAMS = re.compile(
     r"-{1,2}(?:[\w-]+-(?:command|cmd|exec|hook|program|wrapper|engine)|on-[\w-]+|wrapper|pipe|plugin-dir|python-expr)"
 )
+_FILE = re.compile(r"[^:=,*?\s]*/[^:=,*?\s]*[^/:=,*?\s]|[\w-]+\.[a-zA-Z]\w{0,4}")  # a path, or a name with an ending
 _ATTACHED = re.compile(r"-[A-Za-z][0-9]+")  # ``-o5`` has its value with it
 _ORDER = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
 
@@ -71,6 +73,7 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
                     (strict and _doubtful(hit, parsed))
                     or (_asks(hit) and _doubtful(hit, parsed) and _counts(hit.following, parsed, assigned))
                     or (strict and _hints(hit))
+                    or _given_file(hit, parsed)
                     or _tells(hit, told)
                     or _shortens(hit, parsed)
                 )
@@ -124,6 +127,13 @@ def _asks(hit: Hit) -> bool:
 def _asking() -> tuple[frozenset[str], frozenset[str]]:
     read = table("knowledge/asking.yaml")
     return frozenset(read["asks"].split()), frozenset(read["flags"].split())
+
+
+def _given_file(hit: Hit, parsed: Parsed) -> bool:
+    """Whether an option nobody listed has a file's name attached (``--raw=out.bin``): it is read or written."""
+    if hit.value is None or hit.value is hit.following or parsed.node.unknown_options == "value":
+        return False
+    return hit.spelling.startswith("--") and _FILE.fullmatch(hit.value.text) is not None
 
 
 def _doubtful(hit: Hit, parsed: Parsed) -> bool:

@@ -56,6 +56,9 @@ ASKING = """  "a":
         ("a --all c", ["read filesystem:c"]),
         ("a --no-color c", ["read filesystem:c"]),
         ("a --skip-name c", ["read filesystem:c"]),
+        ("a --raw=out.bin c", ["hidden a --raw=out.bin", "read filesystem:c"]),
+        ("a --raw=d/out c", ["hidden a --raw=d/out", "read filesystem:c"]),
+        ("a --raw=2.5 --like='*.c' --ratio=4/ c", ["read filesystem:c"]),  # no names of files
         ("a sub --name b", ["read packages:None"]),  # an operand means nothing there
     ],
 )
@@ -138,6 +141,7 @@ def test_subcommands_nest_and_templates_are_filled(line, expected):
 
 
 MISTAKES = [
+    ('  "t": {operands: ["read filesystem:{} unless=-a", "modify filesystem:{} when=-a"]}\n', "nothing is left for it"),
     ('  "t": {effects: ["remove filesystem:x"]}', "an effect needs an action and a domain of the vocabulary"),
     ('  "t": {effects: ["read filesystem:x loud"]}', "unknown word 'loud'"),
     ('  "t": {efects: []}', "did you mean 'effects'?"),
