@@ -197,7 +197,7 @@ class _Compiler(EffectLines):
                 if key in slot:
                     compiled[key] = words_of(slot[key])
             if compiled.get("at", "rest") == "rest" and any(_greedy(other) for other in out):
-                self.wrong("nothing is left for it: the slot before takes every other operand; one slot, or at/when", *here)
+                self.wrong("nothing is left for it: a slot before it takes every other operand", *here)
             out.append(compiled)
         return out
 
