@@ -83,11 +83,11 @@ def unpacked_over(ev: Evaluator, indexes: list[int]) -> None:
             ev.out.tag(i, Tag.OVERWRITE)
 
 
-def deployed(ev: Evaluator, own: list[int], inputs: list[Stream]) -> None:
+def deployed(ev: Evaluator, told: list[int], inputs: list[Stream]) -> None:
     """``curl … | kubectl apply -f -``: a cluster runs what a manifest from elsewhere names."""
     effects = ev.out.effects
-    fetched = [i for i in (*(s for stream in inputs for s in stream.sources), *own) if is_remote(effects[i])]
-    for i in own if fetched else ():
+    fetched = [i for i in (*(s for stream in inputs for s in stream.sources), *told) if is_remote(effects[i])]
+    for i in told if fetched else ():
         if effects[i].domain is Domain.CLOUD and effects[i].action in {Verb.CREATE, Verb.MODIFY}:
             for source in dict.fromkeys(fetched):
                 ev.out.flow(FlowKind.REMOTE_CODE, source, i)

@@ -81,7 +81,7 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     if program in UNPACKERS:
         unpacked_over(ev, done.indexes)
     if program in {"kubectl", "oc"}:
-        deployed(ev, own, done.inputs)
+        deployed(ev, done.indexes, done.inputs)
     if program in EMPTIES and EMPTIES[program](reading.parsed, scope.stdin):
         emptied(ev, done.indexes)
     _into_sockets(ev, reading, own, program, state)

@@ -190,6 +190,10 @@ FLOWS = [
 ]
 
 
+def test_what_a_pod_fetches_is_no_manifest():
+    assert not classify_shell("kubectl run t --image=curl --rm -i -- curl https://web.example").flows
+
+
 @pytest.mark.parametrize(("command", "kind"), FLOWS)
 def test_a_flow_is_seen(command, kind):
     assert kind in {f.kind for f in classify_shell(command).flows}
