@@ -20,6 +20,7 @@ from classifiers.knowledge.words import Word
 _OPTIONAL = ATTACHED["optional"]
 _SUFFIX = ATTACHED["suffix"]  # of ``Option.values``
 _NO_MEANING = Meaning()
+_BARE = re.compile(r"--(?:no-.+|yes|force|quiet|verbose|debug|wait|recursive|recurse)")  # never has a value
 _ENDING = re.compile(r"\.[\w-]+")
 
 
@@ -211,6 +212,7 @@ def _take(parsed: Parsed, option: Option | None, name: str, value: Word | None, 
         if (
             value is None
             and parsed.node.unknown_options == "value"
+            and not _BARE.fullmatch(name)
             and following
             and not following.text.startswith("-")
         ):
