@@ -26,6 +26,7 @@ _OUTPUT = re.compile(r"--(?:[\w-]*-)?(?:output|out|outfile|destination|dest|down
 _ENDING = re.compile(
     r"[^\s{}=:@]+\.(?:ya?ml|json|zip|jar|war|pfx|pem|cer|crt|pub|bicep|bicepparam|xml|txt|sh|ps1|csv|sql|tgz|gz)"
 )
+_AT = re.compile(r"(?:^|=)@([\w./~-]+)$")
 _STORES = frozenset({"storage", "keyvault", "bicep", "acr", "aks", "vm"})  # their description says what a file is for
 
 
@@ -43,6 +44,20 @@ def read_az(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, name.span, "commands the machine will run"))
     if reading.items and not (subs and subs[0] in _STORES):
         _files(reading)
+    _handed(reading, words)
+
+
+def _handed(reading: Reading, words: Sequence[Word]) -> None:
+    """``--settings A=1 @more.json``, ``--parameters list=@a.json``: any word may hand a file's text in."""
+    told = {i.target for i in reading.items if isinstance(i, Told) and i.domain is Domain.FILESYSTEM}
+    for word in words:
+        found = _AT.search(word.text)
+        if found is not None and found[1] not in told and reading.items:
+            fields: Json = {"destructive": False, "reversibility": "read_only"}
+            reading.items.append(
+                Told(Verb.READ, Domain.FILESYSTEM, found[1], fields, word.span, word.with_text(found[1]))
+            )
+            told.add(found[1])
 
 
 def _document(hit: Hit) -> bool:
