@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
-from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
+from classifiers.code.values import UNKNOWN, Partial, Value, constant, taints, unknown
 from classifiers.effects import Domain, Verb
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
         args = [replace(a, taint=a.taint | {index}) for a in args]
         named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
     func, args = _bound(reader, func, args)
+    if isinstance(func.data, Partial):
+        func, args, named = func.data.func, [*func.data.args, *args], {**func.data.named, **named}
     taker = reader.library.call(func.ref) if func.ref else None
     if taker is not None and taker.run == "chdir" and any(a.function is not None for a in args):
         return _within(reader, Site(reader, func, args, named, node.span))
@@ -146,9 +148,12 @@ def _acts(reader: Interpreter, name: str) -> bool:
 def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
     """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
     taker = reader.library.call(func.ref) if func.ref else None
-    kept = taker is not None and taker.value == "same"  # gives what it is handed back; a key it calls
+    kept = taker is not None and (
+        taker.value == "same" or taker.run == "partial"
+    )  # gives what it is handed back; a key it calls
     for argument in (*(() if kept else args), *named.values()):
-        handed = argument
+        handed, bound = argument, argument.data if isinstance(argument.data, Partial) else None
+        handed = bound.func if bound is not None else handed
         if handed.text and func.ref in _CALLBACKS:  # PHP names a function by a text
             handed = Value(ref=handed.text.lower(), raw=handed.raw)
         known = handed.function is None and _acts(reader, handed.ref)
@@ -156,10 +161,12 @@ def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[st
             continue
         held = isinstance(func.data, Value)  # the function is a method of a value we know
         for given in _members(func) if held else _given(func, argument, args, named):
+            given = [*bound.args, *given] if bound is not None else given  # noqa: PLW2901 - the same, with what it had
+            options = dict(bound.named) if bound is not None else {}
             if handed.function is not None:
-                reader.enter(handed.function, given)
+                reader.enter(handed.function, given, options)
             else:
-                make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], {}, span))
+                make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], options, span))
 
 
 def _members(func: Value) -> list[list[Value]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.code.aws_words import told_as_command
 from classifiers.code.library import Known
-from classifiers.code.values import Value
+from classifiers.code.values import Partial, Value
 from classifiers.effects import Domain, OpaqueReason, Reversibility, Verb
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ def resource(site: Site, _known: Known) -> Value | None:
     """``resource("s3").Bucket("logs")``: the service and what it holds, for the methods that follow."""
     texts = [v.text for v in site.args] or [_named(site)]
     held = "/".join(t or "*" for t in texts)
+    if ":" in (site.own.text or ""):  # a thing within a thing: ``Bucket("logs").Object("a")``
+        return Value(ref="botopart", raw=site.raw, taint=site.taint, data=f"{site.own.text}/{held}")
     return Value(ref="botopart", raw=site.raw, taint=site.taint, data=f"{site.own.text or '*'}:{held}")
 
 
@@ -76,6 +78,14 @@ def part(site: Site, known: Known) -> Value | None:
     verb(site, known)
     held = f"{site.own.text or '*'}:{_named(site) or '*'}"
     return Value(known=True, ref="botopart", raw=site.raw, taint=site.taint, data=held)
+
+
+def partial(site: Site, _known: Known) -> Value | None:
+    """``functools.partial(f, a, b=c)``: f is called when what comes of it is."""
+    if not site.args:
+        return None
+    held = Partial(site.args[0], tuple(site.args[1:]), dict(site.named))
+    return Value(raw=site.raw, taint=site.taint, data=held)
 
 
 def member(site: Site, _known: Known) -> Value | None:

@@ -43,6 +43,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "aws_command": client_readers.aws_command,
     "aws_method": client_readers.aws_method,
     "part": name_readers.part,
+    "partial": name_readers.partial,
     "member": name_readers.member,
     "module": name_readers.module,
     "coderef": name_readers.coderef,

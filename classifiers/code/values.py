@@ -34,6 +34,15 @@ class Value:
         return self.data if self.known and isinstance(self.data, str) else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """A function with some of its arguments: ``functools.partial(shutil.rmtree, path)``."""
+
+    func: Value
+    args: tuple[Value, ...]
+    named: dict[str, Value]
+
+
 UNKNOWN = Value()
 
 

@@ -227,7 +227,10 @@ class _Reader:
         found = False
         for table in tree.find_all(self.exp.Table):
             name = table.name
-            found = found or isinstance(table.this, self.exp.Func)  # a function in FROM: what it reads is told by it
+            if isinstance(table.this, self.exp.Func):  # a function in FROM: what it reads is told by it
+                called = ".".join(filter(None, [table.db, str(table.this.this)]))
+                found = not self.is_called(table.this) or self.run_own(self.named_own([called])) or found
+                found = found or called.lower() in alternatives("sql/functions.yaml", "functions")
             if id(table) in self.written or not name or (name.lower() in ctes and not table.args.get("db")):
                 continue
             if isinstance(table.this, self.exp.Literal) or "/" in name or name.endswith((".csv", ".parquet", ".json")):
@@ -235,10 +238,8 @@ class _Reader:
             elif self.table(table) not in self.changed:
                 self.add(Verb.READ, self.table(table))
             found = True
-        for name in () if found or wrote else self.own_functions(tree):
-            self.add(Verb.EXECUTE, self.place.target(name), destructive=None)
-            self.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.span, f"function {name}")
-            found = True
+        if not found and not wrote:
+            found = self.run_own(self.own_functions(tree))
         if not found and not wrote and tree.find(self.exp.Select, self.exp.Values) is not None:
             self.add(Verb.READ, self.place.target())
 
@@ -246,10 +247,24 @@ class _Reader:
         """Functions a query selects that are none of the engines' own: ``SELECT tidy_up(30)`` runs what it holds."""
         selected = tree.expressions if isinstance(tree, self.exp.Select) else []
         called = [s.unalias() for s in selected]
-        names = [str(c.this) for c in called if isinstance(c, self.exp.Anonymous)]
-        names += [c.sql().partition("(")[0] for c in called if isinstance(c, self.exp.Dot)]
+        names = [str(c.this) for c in called if self.is_called(c)]
+        return self.named_own([*names, *(c.sql().partition("(")[0] for c in called if isinstance(c, self.exp.Dot))])
+
+    def is_called(self, node: Any) -> bool:
+        return isinstance(node, self.exp.Anonymous)
+
+    def named_own(self, names: list[str]) -> list[str]:
         builtin = re.compile(rows_of("sql/functions.yaml")["builtin"])
-        return [n for n in names if builtin.fullmatch(n.lower().removeprefix("pg_catalog.")) is None]
+        known = alternatives("sql/functions.yaml", "functions")
+        plain = {n: n.lower().removeprefix("pg_catalog.") for n in names}
+        return [n for n, flat in plain.items() if flat not in known and builtin.fullmatch(flat) is None]
+
+    def run_own(self, names: list[str]) -> bool:
+        """Functions of the database's own, which nobody has read; whether there are any."""
+        for name in names:
+            self.add(Verb.EXECUTE, self.place.target(name), destructive=None)
+            self.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.span, f"function {name}")
+        return bool(names)
 
     def calls(self, tree: Any) -> list[str]:
         """Functions the table knows: files, processes, networks reached from inside. Given back: what they run."""
