@@ -160,7 +160,7 @@ CASES = {
     "apt-get -o Dpkg::Options::=--force-confold -y upgrade": ["modify packages:apt:*"],
     "git log --graph -20 --stat": ["read vcs"],
     "git branch --merged": ["read vcs"],
-    "gh run view 4242 --log-failed": ["read vcs:git:github.com/*"],
+    "gh run view 4242 --log-failed": ["read vcs:git:github.com/*#4242"],
     "pg_dump --schema-only --no-owner shop": ["read database:db:postgres:*/shop"],
     "git tag --contains v1.2": ["read vcs"],
     "make -j": ["execute code:project maybe_destructive"],
