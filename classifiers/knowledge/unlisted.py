@@ -6,7 +6,7 @@ less: any option whose name hints at a change, any unlisted short option, an unl
 operand (which may be its value), and a bare first word that could be an order, are unread; so is, where six or more
 programs share a row, one letter with a value and no meaning. Whatever the description, an unlisted option whose name
 asks for a value (``--name``, ``--max-count``) is unread directly before an operand: it would be taken for one; and
-so is one with a file's name attached (``--raw=out.bin``).
+so are one with a file's name attached (``--raw=out.bin``) and ``-o`` before one.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
                     or (_asks(hit) and _doubtful(hit, parsed) and _counts(hit.following, parsed, assigned))
                     or (strict and _hints(hit))
                     or _given_file(hit, parsed)
+                    or (hit.word.text == "-o" and _writes_next(hit, parsed, assigned))
                     or _tells(hit, told)
                     or _shortens(hit, parsed)
                 )
@@ -136,6 +137,18 @@ def _given_file(hit: Hit, parsed: Parsed) -> bool:
     return hit.spelling.startswith("--") and _FILE.fullmatch(hit.value.text) is not None
 
 
+def _next(hit: Hit, parsed: Parsed) -> Word | None:
+    """The operand directly after an option."""
+    end = hit.word.span[1]
+    return next((w for w in parsed.operands if 0 <= w.span[0] - end <= 1), None)
+
+
+def _writes_next(hit: Hit, parsed: Parsed, assigned: list[tuple[Slot, list[Word]]]) -> bool:
+    """Whether ``-o``, which nobody listed, stands before a file's name: in most programs it is what is written."""
+    given = _next(hit, parsed)
+    return given is not None and _FILE.fullmatch(given.text) is not None and _counts(given, parsed, assigned)
+
+
 def _doubtful(hit: Hit, parsed: Parsed) -> bool:
     """Whether an option nobody listed stands directly before an operand: it may be its value, and no operand at all."""
     if hit.value is not None or hit.spelling in _PRINTS or _ATTACHED.fullmatch(hit.word.text):
@@ -162,8 +175,8 @@ def _one_letter(hit: Hit) -> bool:
 
 def _a_value(parsed: Parsed) -> bool:
     """Whether the first operand may be the value of an unlisted option before it: then it is no order."""
-    start = parsed.operands[0].span[0]
-    return any(h.option is None and h.value is None and 0 < start - h.word.span[1] <= 1 for h in parsed.hits)
+    first = parsed.operands[0]
+    return any(h.option is None and h.value is None and _next(h, parsed) is first for h in parsed.hits)
 
 
 def _order(word: Word, slot: Slot) -> bool:

@@ -56,6 +56,8 @@ ASKING = """  "a":
         ("a --all c", ["read filesystem:c"]),
         ("a --no-color c", ["read filesystem:c"]),
         ("a --skip-name c", ["read filesystem:c"]),
+        ("a -o out.bin c", ["hidden a -o", "read filesystem:out.bin", "read filesystem:c"]),
+        ("a -o c", ["read filesystem:c"]),  # no file's name
         ("a --raw=out.bin c", ["hidden a --raw=out.bin", "read filesystem:c"]),
         ("a --raw=d/out c", ["hidden a --raw=d/out", "read filesystem:c"]),
         ("a --raw=2.5 --like='*.c' --ratio=4/ c", ["read filesystem:c"]),  # no names of files
