@@ -129,9 +129,14 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         if all(i.text is not None for i in items) and _fits(i.text + own.text for i in items):
             return constant(own.text.join(i.text for i in items), taints(own, *args))
     if kind == "join_list" and own.known and isinstance(own.data, list):
-        comma = (args[0].text if args else None) or ","
+        given = args[0].text if args else None
+        comma = "," if given is None else given
         if all(i.text is not None for i in own.data) and _fits(i.text + comma for i in own.data):
             return constant(comma.join(i.text for i in own.data), taints(own, *args))
+    if kind == "chars" and args and args[0].known:  # a list of letters, of a text or of numbers
+        letters = args[0].text if args[0].text is not None else args[0].data if isinstance(args[0].data, list) else ()
+        found = [fold("chr", own, [a], raw) if isinstance(a, Value) else constant(a) for a in letters[:MAX_TEXT]]
+        return Value(known=True, data=found, raw=raw, taint=taints(*args), decoded=args[0].text is None)
     if kind == "chr" and args and all(a.known and isinstance(a.data, int) and 0 <= a.data < 0x110000 for a in args):
         return constant("".join(chr(a.data) for a in args), taints(*args), decoded=True)
     if kind == "words" and args and args[0].text is not None:  # shlex's
@@ -178,9 +183,12 @@ def _percent(text: str, right: Value, raw: str) -> Value:
         return unknown(raw, right)
 
 
+_SPECIFIED = re.compile(r"\{[^{}]*[:!.\[][^{}]*\}")  # a field with more than its number or name
+
+
 def _format(text: str, args: Sequence[Value], raw: str) -> Value:
     short = text.count("{") * max((len(str(a.data)) for a in args if _is_plain(a)), default=0) <= MAX_TEXT
-    if not short or not all(map(_is_plain, args)) or any(c in text for c in ":!.["):
+    if not short or not all(map(_is_plain, args)) or _SPECIFIED.search(text) is not None:
         return replace(unknown(raw, *args), shape=re.sub(r"\{[^{}]*\}", "$ARG", text))
     try:
         return constant(text.format(*[a.data for a in args]), taints(*args))

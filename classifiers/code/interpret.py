@@ -119,6 +119,7 @@ class Interpreter:
         self.read.add(id(node))
         if self.language == "powershell":
             named = {f"${key}": value for key, value in (named or {}).items()}
+            named["$args"] = Value(known=True, data=list(args[len(node.params) :]), raw="$args")
         self.scopes.append(_bound(node, args, named or {}))
         try:
             for name, default in node.defaults[len(args) :] if node.defaults else ():

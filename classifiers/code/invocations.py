@@ -64,6 +64,10 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
             for given in _members(func) or [_listed(named)]:
                 for item in _piped(named.get("@input", UNKNOWN)):
                     reader.enter(handed.function, given, {"_": item})
+    if func.function is not None and reader.language == "powershell" and "@input" in named:
+        for item in _piped(named["@input"]):  # each thing that is piped in is ``$_`` in its turn
+            value = reader.enter(func.function, args, {**named, "_": item})
+        return value
     if func.function is not None:
         return reader.enter(func.function, args, named)
     if not func.ref and func.text is not None and reader.language in {"php", "perl"}:

@@ -15,7 +15,7 @@ from collections import Counter
 from classifiers.clock import spent
 
 _CALLED = frozenset({"iex", "invoke-expression", "echo", "write-host", "write-output", "cmd", "start-process"})
-_PATH = re.compile(r"\$(?:\{[\w:()]+\}[\\/:]|(?:\w+:)?\w+[\\/])[^\s;|)}{(,\"'`<>&]*")
+_PATH = re.compile(r"\$(?:\{[\w:()]+\}[\\/:\w.]|(?:\w+:)?\w+[\\/])[^\s;|)}{(,\"'`<>&]*")
 _WORD = re.compile(r"[\w-]+")
 _BARE = re.compile(r"[A-Za-z_*?.~\\/\d][\w*?.:\\/~@+-]*")
 _NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e\d+)?)[lud]?(?:[kmgtp]b)?", re.IGNORECASE)

@@ -15,6 +15,7 @@ from classifiers.powershell.front.texts import expandable
 from classifiers.powershell.front.tree import Front
 from classifiers.powershell.repair import numbered
 
+_QUALIFIED = re.compile(r"^[\w.]+\\(?=[a-z]+-\w+$)")  # the module of a cmdlet
 _DASHES = "-\u2013\u2014\u2015"
 _NAMES = frozenset({"command_name", "command_name_expr", "path_command_name"})
 
@@ -68,7 +69,7 @@ def _command_name(front: Front, node: Any, *, invokes: bool) -> ir.Node:
     if node.type == "command_name_expr":
         return front.node(node.named_children[0]) if node.named_children else ir.Other(front.source.span(node))
     text = front.source.text(node).replace("`", "")
-    bare = text.lower()
+    bare = _QUALIFIED.sub("", text.lower())
     return ir.Name(front.source.span(node), bare if invokes else aliases().get(bare, bare))
 
 

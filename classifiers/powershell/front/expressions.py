@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -11,7 +12,9 @@ from classifiers.powershell.front.statements import defaults
 from classifiers.powershell.front.tree import Front, descendants
 
 # Types whose cast makes an object with methods of its own.
-_MADE = frozenset({"char", "scriptblock", "io.fileinfo", "io.directoryinfo", "adsi", "adsisearcher", "wmiclass", "wmi"})
+_MADE = frozenset(
+    {"char", "char[]", "scriptblock", "io.fileinfo", "io.directoryinfo", "adsi", "adsisearcher", "wmiclass", "wmi"}
+)
 _OPERATORS = {"-f": "%f", "+": "+", "-join": "join", "-replace": "replace", "-split": "split"}
 
 
@@ -19,6 +22,28 @@ def _member(front: Front, node: Any) -> ir.Node:
     obj, name = node.named_children[0], node.named_children[1] if len(node.named_children) > 1 else None
     member = front.source.text(name).lower().strip("\"'") if name is not None else ""
     return ir.Attr(front.source.span(node), front.node(obj), member)
+
+
+def _element(front: Front, node: Any) -> ir.Node:
+    """``$list[0]`` by its place, ``$table['k']`` by its name."""
+    place = front.source.text(node.named_children[1]) if len(node.named_children) > 1 else ""
+    if re.fullmatch(r"-?\d+", place) is None:
+        return _member(front, node)
+    span = front.source.span(node)
+    return ir.Index(span, front.node(node.named_children[0]), ir.Const(span, int(place)))
+
+
+def _unary(front: Front, node: Any) -> ir.Node:
+    """``-join $list``, a cast, a negative number; what other operators give is not known."""
+    span, text = front.source.span(node), front.source.text(node)
+    inner = [c for c in node.named_children if c.type != "comment"]
+    if len(inner) == 1 and inner[0].type == "cast_expression":
+        return front.node(inner[0])
+    if len(inner) == 1 and text.lower().startswith("-join"):
+        return ir.Binary(span, "join", front.node(inner[0]), ir.Const(span, ""))
+    if re.fullmatch(r"-\d+", text) is not None:
+        return ir.Const(span, int(text))
+    return ir.Other(span, tuple(front.node(c) for c in inner))
 
 
 def _invocation(front: Front, node: Any) -> ir.Node:
@@ -75,7 +100,8 @@ def _hash_table(front: Front, node: Any) -> ir.Node:
 
 def _cast(front: Front, node: Any) -> ir.Node:
     parts = [c for c in node.named_children if c.type != "comment"]
-    kind = front.source.text(parts[0]).strip("[]").lower().removeprefix("system.") if parts else ""
+    written = front.source.text(parts[0]).lower() if parts else ""
+    kind = written.strip("[]").removeprefix("system.") + ("[]" if written.endswith("[]]") else "")
     value = front.node(parts[-1])
     if kind in _MADE:
         return ir.Call(front.source.span(node), ir.Name(front.source.span(node), f"[{kind}]"), (value,))
@@ -97,7 +123,8 @@ def called(front: Front, value: ir.Node, arguments: Any) -> ir.Node:
 
 READERS: dict[str, Callable[[Front, Any], ir.Node]] = {
     "member_access": _member,
-    "element_access": _member,
+    "element_access": _element,
+    "expression_with_unary_operator": _unary,
     "invokation_expression": _invocation,
     "additive_expression": _binary,
     "additive_argument_expression": _binary,

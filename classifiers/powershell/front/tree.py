@@ -41,7 +41,7 @@ class Front:
         if reader is not None:
             return reader(self, node)
         named = [c for c in node.named_children if c.type != "comment"]
-        if len(named) == 1 and (_PASS_THROUGH.match(node.type) or named[0].type == "cast_expression"):
+        if len(named) == 1 and _PASS_THROUGH.match(node.type):
             return self.node(named[0])
         return ir.Other(self.source.span(node), tuple(self.node(c) for c in named))
 
