@@ -129,14 +129,14 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         if all(i.text is not None for i in items) and _fits(i.text + own.text for i in items):
             return constant(own.text.join(i.text for i in items), taints(own, *args))
     if kind == "join_list" and own.known and isinstance(own.data, list):
-        given = args[0].text if args else None
-        comma = "," if given is None else given
+        mark = args[0].text if args else None
+        comma = "," if mark is None else mark
         if all(i.text is not None for i in own.data) and _fits(i.text + comma for i in own.data):
             return constant(comma.join(i.text for i in own.data), taints(own, *args))
     if kind == "chars" and args and args[0].known:  # a list of letters, of a text or of numbers
-        letters = args[0].text if args[0].text is not None else args[0].data if isinstance(args[0].data, list) else ()
-        found = [fold("chr", own, [a], raw) if isinstance(a, Value) else constant(a) for a in letters[:MAX_TEXT]]
-        return Value(known=True, data=found, raw=raw, taint=taints(*args), decoded=args[0].text is None)
+        letters = args[0].data if isinstance(args[0].data, list) else [constant(c) for c in args[0].text or ""]
+        chars = [v if v.text is not None else fold("chr", own, [v], raw) for v in letters[:MAX_TEXT]]
+        return Value(known=True, data=chars, raw=raw, taint=taints(*args), decoded=args[0].text is None)
     if kind == "chr" and args and all(a.known and isinstance(a.data, int) and 0 <= a.data < 0x110000 for a in args):
         return constant("".join(chr(a.data) for a in args), taints(*args), decoded=True)
     if kind == "words" and args and args[0].text is not None:  # shlex's
