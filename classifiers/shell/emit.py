@@ -45,6 +45,8 @@ def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
         if paths.is_stream(target):
             return None
         if target == "":
+            if told.action is Verb.DELETE:
+                return None  # ``rm ""`` is refused
             target = "."
     context = context_for(scope, state)
     cwd = context.cwd

@@ -16,6 +16,7 @@ from classifiers.knowledge.words import Word
 from classifiers.shell import hooks, ir
 from classifiers.shell.emit import tell
 from classifiers.shell.evaluate import Evaluator, Result
+from classifiers.shell.expand import Expander
 from classifiers.shell.expand.parameters import is_guess
 from classifiers.shell.flows import is_remote
 from classifiers.shell.payloads.handing import hand_on
@@ -28,6 +29,7 @@ Values = dict[str, Value | None]
 _ARCHIVE = re.compile(r"--file\b|-[a-zA-Z]*f|[a-zA-Z]*f[a-zA-Z]*\Z")  # tar was told which archive
 MAX_VALUE = 100_000  # characters of a variable that is kept: doubled a few times it would fill the memory
 _FUNCTIONS = frozenset({"-f", "-F"})
+_PLACE = re.compile(r"\[[^\]]*\]=")
 _PLACED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)  # [subscript]=value within (…)
 _OPTIONS_OF = {
     "tar": "TAR_OPTIONS",
@@ -44,7 +46,7 @@ def assigned_value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope)
     if assign.index is not None and any(mark in assign.index for mark in ("$(", "`", "${")):
         expanded(ev, assign.index, assign.span, state, scope)
     if assign.array is not None:
-        given = [f.text for w in assign.array for f in expander.fields(w)]
+        given = [text for w in assign.array for text in _elements(expander, w)]
         placed = [_PLACED.fullmatch(g) for g in given]
         if any(placed):
             return dict(sorted((m[1].strip("'\""), m[2]) if m else (g, g) for m, g in zip(placed, given, strict=True)))
@@ -53,7 +55,16 @@ def assigned_value(ev: Evaluator, assign: ir.Assign, state: State, scope: Scope)
     return text if len(text) <= MAX_VALUE else None
 
 
+def _elements(expander: Expander, word: ir.WordIR) -> list[str]:
+    """One word between an array's brackets: ``[k]=$(cmd)`` is one element, whatever it holds."""
+    whole = _PLACE.match(word.raw) is not None
+    return [expander.text(word)] if whole else [f.text for f in expander.fields(word)]
+
+
 def assign_variable(state: State, assign: ir.Assign, value: Value | None) -> None:
+    bound = state.refs.get(assign.name)
+    if bound is not None:  # another name for that one
+        assign = replace(assign, name=bound)
     old = state.vars.get(assign.name)
     if assign.value is not None and is_guess(assign.value, state):
         state.guessed.add(assign.name)
@@ -93,6 +104,9 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Resul
     flags = {w.text for w in words if w.text.startswith("-")}
     if any("n" in f for f in flags) and node.declare in {"declare", "local", "typeset"}:
         for assign in node.assigns:  # another name for a variable, whatever that holds later
+            named = state.vars.get(assign.name)
+            if isinstance(named, str):
+                state.refs[assign.name] = named
             state.vars[assign.name] = None
     names = [(a.name, a.span) for a in node.assigns] + [(w.text, w.span) for w in words if not w.text.startswith("-")]
     if not names and node.declare in {"export", "declare", "typeset"} and not flags & _FUNCTIONS:  # prints them all
@@ -104,7 +118,9 @@ def declare(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Resul
         state.locals[-1].update(name for name, _ in names)
     if node.declare in {"unset", "unsetenv"}:
         for name, _ in names:
-            if "-f" in flags:  # only the function of that name
+            if "-n" in flags:  # the other name, not what it names
+                state.refs.pop(name, None)
+            elif "-f" in flags:  # only the function of that name
                 state.functions.pop(name, None)
             else:
                 state.vars[name] = ""

@@ -30,9 +30,18 @@ def loop(ev: Evaluator, node: ir.Loop, state: State, scope: Scope) -> Result:
         for assign in node.assigns:
             branch.vars[assign.name] = None
         stream, _ = ev.body(node.body, branch, inner)
-    branch.vars.pop(node.variable or "", None)
+    if node.variable and branch.vars.get(node.variable) == state.vars.get(node.variable):
+        branch.vars.pop(node.variable, None)
     state.merge(branch)
+    for name in _read_by(node.condition or []):
+        state.vars[name] = None  # the line that was not there is empty
     return Stream(None, stream.sources), None
+
+
+def _read_by(condition: ir.Body) -> list[str]:
+    """Names that ``while read a b`` sets."""
+    reads = [s for s in condition if isinstance(s, ir.Simple) and s.words and s.words[0].raw == "read"]
+    return [w.raw for s in reads for w in s.words[1:] if w.raw.isidentifier()]
 
 
 def _flood(ev: Evaluator, node: ir.Loop, state: State, scope: Scope) -> None:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from classifiers.context import Context
@@ -40,6 +40,17 @@ def stdin_of(given: Stream | None, around: Stream | None) -> Stream | None:
     return None if found is not None and found.terminal else found
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function that is running, with what it found. ``widened``: every value is unknown, also further down."""
+
+    name: str
+    body: Body
+    vars: Mapping[str, Value | None]  # the arguments among them
+    condition: Condition
+    widened: bool = False
+
+
 @dataclass(slots=True)
 class State:
     context: Context
@@ -53,11 +64,13 @@ class State:
     inputs: dict[int, Stream] = field(default_factory=dict)  # descriptor → what reading it gives
     origins: dict[str, Stream] = field(default_factory=dict)  # variable → where its unknown value comes from
     locals: list[set[str]] = field(default_factory=list)  # names `local` made, per function call
-    calls: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()  # functions that are running, the outermost first
+    refs: dict[str, str] = field(default_factory=dict)  # other names for variables (``declare -n``)
     added: dict[str, str] = field(default_factory=dict)  # what this call appended to files it has not written
     fetched: list[int] = field(default_factory=list)  # effects that brought trees of files from elsewhere
     guessed: set[str] = field(default_factory=set)  # set to a default: the environment may hold another value
     exited: bool = False
+    left: bool = False  # the running function may have returned before this point
     shared: bool = False
 
     def copy(self) -> State:
@@ -66,8 +79,12 @@ class State:
             self.context, dict(self.vars), set(self.globby), dict(self.functions), dict(self.aliases),
             dict(self.hashed), self.files,
             dict(self.sockets), dict(self.inputs), dict(self.origins), list(self.locals), self.calls,
-            added=self.added, fetched=self.fetched, guessed=set(self.guessed),
+            added=self.added, fetched=self.fetched, guessed=set(self.guessed), left=self.left, refs=dict(self.refs),
         )  # fmt: skip
+
+    def running(self, name: str) -> list[Call]:
+        """The calls of this function that have not ended, the outermost first."""
+        return [call for call in self.calls if call.name == name]
 
     def chdir(self, cwd: str | None) -> None:
         self.context = replace(self.context, cwd=cwd)
@@ -93,6 +110,7 @@ class State:
                 if self.vars.get(name, _ABSENT) != value:
                     self.vars[name] = None
             self.guessed |= other.guessed
+            self.left = self.left or other.left
             self.origins.update(other.origins)
             self.functions.update(other.functions)
             self.aliases.update(other.aliases)

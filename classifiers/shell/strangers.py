@@ -50,7 +50,7 @@ def run_unknown(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
         run_file(ev, name.with_text(own), state, scope, language="")
         return Stream(None), None
     for hook in _NOT_FOUND:
-        if hook in state.functions and hook not in state.calls:
+        if hook in state.functions and not state.running(hook):
             return call_function(
                 ev, [name.with_text(hook), *words], state, replace(scope, certainty=Certainty.POSSIBLE)
             )

@@ -21,13 +21,13 @@ compinit rehash"""
 
 
 def _exit(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:
-    state.exited = True
+    state.exited = state.left = True
     return EMPTY, None
 
 
 def _return(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:
     """Outside a function and a sourced file it is refused, and the script goes on (bash(1), ``return``)."""
-    state.exited = bool(state.calls)
+    state.exited = state.left = bool(state.calls)
     return EMPTY, None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
+from classifiers.knowledge.words import is_known
 from classifiers.shell import ir
 from classifiers.shell.expand.fields import GLOB
 from classifiers.shell.state import State
@@ -49,10 +50,9 @@ def _trim(value: str, op: str, pattern: str) -> str | None:
         return None
     lengths = range(len(value) + 1) if len(op) == 1 else range(len(value), -1, -1)
     for n in lengths:
-        if op[0] == "#" and fnmatchcase(value[:n], pattern):
-            return value[n:]
-        if op[0] == "%" and fnmatchcase(value[len(value) - n :], pattern):
-            return value[: len(value) - n]
+        cut, kept = (value[:n], value[n:]) if op[0] == "#" else (value[len(value) - n :], value[: len(value) - n])
+        if fnmatchcase(cut, pattern):  # the shortest may end within an unknown part, the longest goes past it
+            return kept if len(op) == 2 or is_known(cut) else None
     return value
 
 
@@ -60,16 +60,20 @@ def _replaced(value: str, op: str, raw: str) -> str | None:
     inside = raw[2:-1].partition("/")[2].removeprefix("/")
     if "$" in inside or "`" in inside:
         return None
-    pattern, _, new = inside.partition("/")
+    pattern, _, new = inside.removeprefix(op[1:].strip("/")).partition("/")
     new = new.replace("'", "").replace('"', "")
     if GLOB.search(pattern):
         return None
+    if op == "/#":
+        return new + value.removeprefix(pattern) if value.startswith(pattern) else value
+    if op == "/%":
+        return value.removesuffix(pattern) + new if value.endswith(pattern) else value
     return value.replace(pattern, new, -1 if op == "//" else 1)
 
 
 def _sliced(value: str, raw: str) -> str | None:
     match = re.search(r":\s*\(?\s*(-?\d+)\s*\)?\s*(?::\s*(-?\d+)\s*)?\}$", raw)
-    if match is None:
+    if match is None or not is_known(value):
         return None
     start = int(match[1])
     length = None if match[2] is None else int(match[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from classifiers.knowledge.words import is_known
 from classifiers.shell import ir
 from classifiers.shell.expand.operators import changed, part_of
 from classifiers.shell.state import State
@@ -52,7 +53,7 @@ def _with_operator(expander: Expander, var: ir.Var, value: str | None) -> str | 
     if op in {":?", "?"}:
         return value
     if value is None or op == "#len":
-        return None if value is None else str(len(value))
+        return str(len(value)) if value is not None and is_known(value) else None
     return changed(value, op, var.raw, expander.text(var.arg))
 
 

@@ -1,0 +1,55 @@
+"""What a variable holds where it is used: what bash would delete is among what is told, or told to be unknown (None)."""
+
+import pytest
+
+from classifiers.context import Context
+from classifiers.shell import classify_shell
+
+SCRIPTS = {
+    # functions that call themselves
+    'del() { rm "$1"; shift; [ $# -gt 0 ] && del "$@"; }; del a b c': {"a", "b", "c"},
+    "f() { [ $1 = 0 ] && return; rm x$1; f 0; }; f 1": {"x1", "x0"},
+    'walk() { for d in "$1"/*; do if [ -d "$d" ]; then walk "$d"; else rm "$d"; fi; done; }; walk src': {
+        "src/*", "src/*/*", "src/*/*/*", None,
+    },
+    "f() { f() { rm b; }; rm a; }; f; f": {"a", "b"},
+    "g() { g() { rm b; }; g; rm a; }; g": {"a", "b"},
+    # after a loop its variable is not what it was before
+    "X=old; for X in a b; do :; done; rm $X": {None},
+    "X=q; while read -r X; do :; done <<< q; rm $X": {None},
+    "X=old; for i in a; do :; done; rm $X": {"old"},
+    # arrays
+    'declare -A M=([k]=$(echo "x y") [j]=w); rm "${M[k]}"': {"x y"},
+    'M=([1]=a b [5]="c d"); rm "${M[5]}"': {"c d"},
+    # other names
+    "declare -n ref=Y; ref=q; rm $Y": {"q"},
+    "Y=a; declare -n ref=Y; ref=q; unset -n ref; ref=z; rm $Y $ref": {"q", "z"},
+    "set_to() { local -n out=$1; out=b; }; X=a; set_to X; rm $X": {"b"},
+    # operators on values of which a part is not known
+    "Y=$U-b; rm ${#Y}": {None},
+    "Y=$U-b; rm ${Y:1}": {None},
+    "Y=$U/a; rm ${Y#*/}": {None},
+    "Y=$U/a; rm ${Y##*/}": {"a"},
+    "Y=a/$U; rm ${Y%/*}": {None},
+    "Y=a/$U; rm ${Y%%/*}": {"a"},
+    "Y=abca; rm ${Y/#a/x} ${Y/%a/y} ${Y/#b/x}": {"xbca", "abcy", "abca"},
+    'rm ""': set(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("script", "expected"), SCRIPTS.items(), ids=[s[:60] for s in SCRIPTS])
+def test_what_is_deleted_is_told(script, expected):
+    action = classify_shell(script, Context(max_ms=5_000))
+    assert {e.target for e in action.effects if e.action.value == "delete"} == expected
+    assert action.complete, action.opaque
+
+
+@pytest.mark.parametrize("script", [":(){ :|:& };:", "f() { f; }; f", "f() { f a & f a; }; f a"])
+def test_a_call_that_comes_again_unchanged_has_no_end(script):
+    effects = classify_shell(script).effects
+    assert any("availability" in e.tags for e in effects)
+
+
+def test_a_call_with_other_arguments_is_no_endless_one():
+    effects = classify_shell('del() { rm "$1"; shift; [ $# -gt 0 ] && del "$@"; }; del a b').effects
+    assert not any("availability" in e.tags for e in effects)
