@@ -15,6 +15,10 @@ from classifiers.knowledge.reading import Reading, Told
 from classifiers.knowledge.words import Word
 
 _DOCUMENT = re.compile(r"[^\s{}=:@*]+\.(?:ya?ml|json|py|jar|sql|war|R)")
+_KINDS = frozenset({
+    "http", "https", "tcp", "ssl", "udp", "http2", "grpc", "pubsub", "app-engine", "training", "prediction", "pyspark",
+    "spark", "spark-sql", "spark-r", "hive", "pig", "hadoop", "presto", "trino", "flink", "composite", "fields",
+})  # fmt: skip
 _RELEASES = frozenset({"alpha", "beta", "preview"})
 _PARENTS = (
     "zone",
@@ -46,10 +50,34 @@ def read_gcloud(reading: Reading, name: Word, words: Sequence[Word]) -> None:
         if len(parts) == 4 and parts[3] == "*" and parent is not None and "tail" not in subs and "read" not in subs:
             parts[3] = parent
         reading.items[at] = replace(item, target=":".join(parts))
-    _documents(reading)
+    _kinds(reading)
+    if "export" not in subs:
+        _documents(reading)
     if "add-metadata" in subs:
         _metadata(reading, " ".join(w.text for w in words))
     _ = name
+
+
+def _kinds(reading: Reading) -> None:
+    """``jobs create http nightly``: a word between the verb and the name says what kind of thing it is."""
+    given = [w.text for w in reading.parsed.operands]
+    other = next((n for n in given if n not in _KINDS and "://" not in n), "*")
+    for at, item in enumerate(reading.items):
+        if isinstance(item, Told) and _of_gcp(item) and item.target:
+            start, _, name = item.target.rpartition(":")
+            if name.startswith("//"):  # a bucket's address, told as such
+                reading.items[at] = replace(item, target=f"{start.rpartition(':')[0]}:{other}")
+            elif name in _KINDS and len(given) > 1:
+                reading.items[at] = replace(item, target=f"{start}:{other}")
+    _once(reading)
+
+
+def _of_gcp(item: Told) -> bool:
+    return (
+        item.domain is Domain.CLOUD
+        and (item.target or "").startswith("gcp:")
+        and ":storage:" not in (item.target or "")
+    )
 
 
 def _documents(reading: Reading) -> None:
