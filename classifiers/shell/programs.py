@@ -66,6 +66,8 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     written = "/" in name.text and bool(state.files) and state.key(name.text) in state.files
     if program is None or node is None or written:  # written: a file this very script made, whatever its name
         return run_unknown(ev, words, state, scope)
+    if program == "tmux" and any(w.text == ";" for w in words):
+        return _in_turn(ev, words, state, scope, plan)
     before = len(ev.out.effects)
     reading = interpret(node, name, words[1:], piped=scope.stdin is not None)
     ev.out.note(f"{program}: {reading.node.file}:{reading.node.line}")
@@ -106,6 +108,19 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     if program in TALKERS:
         answering_shell(ev, own, done.inputs)
     return _output(ev, program, words, done, own, state, scope), None
+
+
+def _in_turn(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None) -> Result:
+    r"""``tmux new -d \; send-keys ls``: several orders for one server (tmux(1), COMMANDS)."""
+    orders: list[list[Word]] = [[]]
+    for word in words[1:]:
+        if word.text == ";":
+            orders.append([])
+        else:
+            orders[-1].append(word)
+    for order in filter(None, orders):
+        run_program(ev, [words[0], *order], state, scope, plan)
+    return Stream(None), None
 
 
 def _perform(ev: Evaluator, reading: Reading, done: _Done, state: State, scope: Scope, plan: Plan | None) -> None:
