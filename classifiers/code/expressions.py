@@ -36,6 +36,8 @@ def _name(reader: Interpreter, node: ir.Name) -> Value:
                 return reader.enter(found.function, [])  # a method's name alone calls it
             return found
     _code_within(reader, node)
+    if reader.language == "ruby" and (held := reader.fields.get(node.id)) is not None:  # ``attr_reader :name``
+        return held
     return Value(ref=_starred(reader, node.id), raw=node.id)
 
 

@@ -11,7 +11,7 @@ from classifiers.code.treesitter import Source, parser_of
 
 _TABLE = {
     "bare_string": "string",
-    "identifier": "name", "constant": "name", "global_variable": "name", "instance_variable": "name", "self": "name",
+    "identifier": "name", "constant": "name", "global_variable": "name", "instance_variable": "field", "self": "name",
     "string": "string", "subshell": "command", "integer": "number", "simple_symbol": "word", "true": "truth",
     "false": "truth", "nil": "truth", "call": "method", "scope_resolution": "scope", "element_reference": "index",
     "binary": "binary", "array": "sequence", "string_array": "sequence", "hash": "mapping", "assignment": "assign",
@@ -31,6 +31,11 @@ class _Front(GrammarFront):
         if node.type == "lambda" and isinstance(made, ir.Function) and isinstance(inner, ir.Function):
             return replace(made, params=made.params or inner.params, body=(*made.body[:-1], *inner.body))
         return made
+
+    def field(self, node: Any) -> ir.Node:
+        """``@name`` belongs to the object, whatever method says it."""
+        span = self.source.span(node)
+        return ir.Attr(span, ir.Name(span, "self"), self.text(node).lstrip("@"))
 
     def handed(self, node: Any) -> ir.Node:
         """``&:delete``: a function that calls this method of what it is given."""

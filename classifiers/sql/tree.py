@@ -162,7 +162,7 @@ class _Reader:
         named = node.args["tables"]
         self.written.update(id(name) for name in named)
         behind = {t.alias_or_name: t for part in (node.this, node.args.get("using")) for t in self.tables_in(part)}
-        return [behind.get(name.name, node.this) for name in named]
+        return [behind.get(name.name, node.this or name) for name in named]
 
     def tables_in(self, part: Any) -> list[Any]:
         nodes = part if isinstance(part, list) else [part]
