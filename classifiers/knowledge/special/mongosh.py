@@ -15,7 +15,7 @@ _ORDERS = Delegate("sql", "mongodb")
 
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
-    """Each script's orders to the server it names; without a script, a session or a file nobody has read."""
+    """Each script's orders to the server it names; without one, a file nobody has read, or a session on the server."""
     scripts = [h.value for h in reading.parsed.hits if h.spelling == "--eval" and h.value is not None]
     place, database = _server(reading)
     server: Json = {"host": place or None, "database": database or None}
@@ -28,14 +28,19 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
         fields: Json = {"destructive": None, "reversibility": "unknown"}
         target = Place(place, database).target
         reading.items.append(Told(Verb.EXECUTE, Domain.DATABASE, target, fields, name.span, None))
-        reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, name.span, "mongosh: a session or a script"))
+        if _names_script(reading):
+            reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, name.span, "mongosh: a script in a file"))
 
 
 def _takes_pipe(reading: Reading) -> bool:
-    """Whether what comes in by a pipe is the script: none is named (``mongosh shop a.js``, ``-f a.js``)."""
+    """Whether what comes in by a pipe is the script: none is named."""
+    return reading.parsed.given("piped") and not _names_script(reading)
+
+
+def _names_script(reading: Reading) -> bool:
+    """``mongosh shop a.js``, ``-f a.js``."""
     parsed = reading.parsed
-    files = [w for w in parsed.operands if w.text.endswith((".js", ".mongodb"))]
-    return parsed.given("piped") and not files and not parsed.given("-f", "--file")
+    return parsed.given("-f", "--file") or any(w.text.endswith((".js", ".mongodb")) for w in parsed.operands)
 
 
 def _server(reading: Reading) -> tuple[str, str]:
