@@ -42,6 +42,7 @@ _RUNS_PARTS = (
 )
 # Keys that bring in files others wrote: settings, and hooks for new repositories.
 LOADS = ("include.path", "includeif.", "init.templatedir")
+_EDITED = "what the editor will be told"  # how the knowledge says that an order waits for an editor
 _PLAIN = re.compile(r"[\w.+-]*|/dev/null")  # one's usual program, by its name
 _DEFERRED: Json = {"condition": "deferred"}
 # Settings that turn a check off.
@@ -55,7 +56,9 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     for setting in settings:
         key, _, value = setting.text.partition("=")
         lower = key.lower()
-        if lower.startswith("alias."):
+        if lower in {"sequence.editor", "core.editor"} and value in {":", "true", "cat"}:
+            reading.items[:] = [i for i in reading.items if not isinstance(i, Hidden) or not i.text.startswith(_EDITED)]
+        elif lower.startswith("alias."):
             _alias(reading, parsed, key[6:], setting.with_text(value), words)
         elif runs(lower, value):
             _program(reading, lower, setting.with_text(value))
