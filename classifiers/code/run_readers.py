@@ -151,6 +151,9 @@ def sql(site: Site, known: Known) -> Value | None:
     own = site.own
     engine = known.roles.get("engine")
     host, database = (None, own.text) if engine == "sqlite" else _server(own.text) if engine else (None, None)
+    if "server" in known.roles:  # named beside the statement, or by nobody
+        told = [role_of(site, known, role) for role in ("server", "database")]
+        host, database = (None if value is None else value.text for value in told)
     out.absorb(classify_sql(statement, engine, host, database, site.reader.context), span=site.span)
     return None
 

@@ -130,7 +130,7 @@ def new_object(site: Site, known: Known) -> Value | None:
     args = role_of(site, known, "args")
     name = f"[{text.lower().removeprefix('system.')}]"
     if not site.reader.library.knows_module(name) and site.reader.library.call(name) is None:
-        return Value(ref="?", raw=site.raw, taint=site.taint)
+        return Value(ref=name.strip("[]"), raw=site.raw, taint=site.taint)  # only what any object can do is known
     given = args.data if args is not None and args.known and isinstance(args.data, list) else [args] if args else []
     over = name in _STREAMS and (not given or given[0].text is None)  # over a stream, that is no file
     if site.reader.library.call(name) is not None and not over:
