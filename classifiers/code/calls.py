@@ -109,7 +109,7 @@ def _known(site: Site) -> Known | None:
     if found is None and "." in name and not name.startswith("["):
         method = name.rpartition(".")[2]
         found = library.methods.get(method)
-        if found is None and (name.startswith("?.") or site.func.known):
+        if found is None and ((name.startswith("?.") and library.language != "powershell") or site.func.known):
             return Known()
     return found
 

@@ -63,7 +63,8 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
         if isinstance(handed.function, ir.Function):
             for given in _members(func) or [_listed(named)]:
                 for item in _piped(named.get("@input", UNKNOWN)):
-                    reader.enter(handed.function, given, {"_": item})
+                    turn = given[0] if given and func.ref.endswith((".foreach", ".where")) else item
+                    reader.enter(handed.function, given, {"_": turn})
     if func.function is not None and reader.language == "powershell" and "@input" in named:
         for item in _piped(named["@input"]):  # each thing that is piped in is ``$_`` in its turn
             value = reader.enter(func.function, args, {**named, "_": item})

@@ -3,7 +3,7 @@ r"""Spell PowerShell so that the grammar reads it: what it allows and the gramma
 In: text. Out: the text to parse and where characters were put in, so that positions can be given in the original.
 Mended are: ``iex(…)`` (no space before the parenthesis), ``$env:TEMP\x`` and lists such as ``Name, Id`` as bare
 arguments, ``1GB``, a command on the line of its ``param(…)``, clauses of a ``switch`` on one line, digits in the name
-of a parameter (``-IPv4Address``).
+of a parameter (``-IPv4Address``), methods called as keywords are (``.ForEach({ … })``).
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ _SIZE = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)([kmgtp]b)\b", re.IGNORECASE)
 _BEFORE_ARGUMENT = frozenset(" \t=,")
 _CLAUSE = re.compile(r"[ \t]+(?=['\"$\d]|default\b)", re.IGNORECASE)
 _LOOK = 512  # steps between two looks at the clock
+_KEYWORD = re.compile(
+    r"\.(?:foreach|for|while|if|do|switch|data|process|begin|end|exit|throw|in|filter)(?=\()", re.IGNORECASE
+)
 _NUMBERED = re.compile(
     r"--?(?!(?:[ci]?(?:eq|ne|gt|ge|lt|le|like|match|split|replace|join|contains|in)|f|is|as|b?(?:and|or|xor)|sh[lr])\d)"
     r"[A-Za-z_][\w-]*?\d[\w-]*",
@@ -80,6 +83,14 @@ class _Speller:
         if char == "#" and (i == 0 or text[i - 1] in " \t\n;"):
             end = text.find("\n", i)
             return self.copy(i, len(text) if end < 0 else end)
+        if (
+            char == "."
+            and i
+            and (found := _KEYWORD.match(text, i))
+            and (text[i - 1].isalnum() or text[i - 1] in ")]}_")
+        ):
+            self.copy(i, i + 1)
+            return self.quoted(i + 1, found.end(), '"')
         if char == "$" and i and text[i - 1] in _BEFORE_ARGUMENT and (found := _PATH.match(text, i)):
             return self.quoted(i, found.end(), '"')
         starts = i == 0 or text[i - 1] in " \t\n,(="

@@ -50,6 +50,9 @@ def _invocation(front: Front, node: Any) -> ir.Node:
     """``$obj.Method(a)`` and ``[Type]::Method(a)``."""
     children = [c for c in node.named_children if c.type != "comment"]
     arguments = next((c for c in children if c.type == "argument_list"), None)
+    if len(children) < 2:  # the grammar lost its way in it
+        front.broken.append(front.source.span(node))
+        return ir.Other(front.source.span(node), tuple(front.node(c) for c in children))
     func = ir.Attr(
         front.source.span(node), front.node(children[0]), front.source.text(children[1]).lower().strip("\"'")
     )
