@@ -20,6 +20,7 @@ from classifiers.shell.expand import Expander
 from classifiers.shell.expand.parameters import is_guess
 from classifiers.shell.flows import is_remote
 from classifiers.shell.payloads.handing import hand_on
+from classifiers.shell.payloads.later_readers import vimrc
 from classifiers.shell.payloads.script_files import run_file
 from classifiers.shell.redirects import Plan, apply_redirects
 from classifiers.shell.state import EMPTY, Scope, State, Stream, Value
@@ -182,6 +183,10 @@ def programs_by_environment(
         if name in hooks.PROMPTS and ("$(" in value or "`" in value):
             expanded(ev, value, assign.span, state, scope)
             continue
+        if name in hooks.EDITOR_ORDERS:
+            for line in vimrc(value):
+                to = Delegate("shell")
+                hand_on(ev, Handed(to, (Word(line, assign.span),), {}, assign.span, name), state.copy(), scope, None)
         word = Word(value.lstrip("|- ") if name == "LESSOPEN" else value, assign.span)
         if hooks.is_command(name, value) and ev.known(value):
             to = Delegate("shell", join=True, fed=name.endswith("PAGER"))

@@ -27,7 +27,9 @@ _USUAL = re.compile(
 _FILES = {"BASH_ENV": "shell", "ENV": "shell", "PYTHONSTARTUP": "python"}
 # Search paths for code and settings, which run code only where anyone could have put it.
 _SEARCHED = """PYTHONPATH PYTHONHOME PERL5LIB RUBYLIB NODE_PATH CLASSPATH GIT_TEMPLATE_DIR GIT_DIR GIT_CONFIG_GLOBAL
-GIT_CONFIG_SYSTEM GIT_CONFIG"""
+GIT_CONFIG_SYSTEM GIT_CONFIG ANSIBLE_CONFIG ANSIBLE_LIBRARY ANSIBLE_ROLES_PATH PSQLRC CURL_HOME WGETRC PIP_CONFIG_FILE
+NPM_CONFIG_USERCONFIG npm_config_userconfig CARGO_HOME PYTHONUSERBASE R_PROFILE R_PROFILE_USER JULIA_LOAD_PATH
+TCLLIBPATH MYVIMRC"""
 # Options for a run-time that load code the call does not hold.
 _LOADS = {
     "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b"),
@@ -36,6 +38,12 @@ _LOADS = {
     "JAVA_TOOL_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
     "_JAVA_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
     "JDK_JAVA_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "GOFLAGS": re.compile(r"-(?:toolexec|exec|overlay|modfile)[= ]"),
+    "MAKEFLAGS": re.compile(r"(?:^|\s)(?:SHELL=|--eval|-f|--file|--makefile)"),
+    "MAVEN_OPTS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "GRADLE_OPTS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "LUA_INIT": re.compile(r"."),
+    "PYTHONBREAKPOINT": re.compile(r"[^0]"),
     "LD_PRELOAD": re.compile(r"."),
     "LD_AUDIT": re.compile(r"."),
     "DYLD_INSERT_LIBRARIES": re.compile(r"."),
@@ -50,6 +58,7 @@ _LOADS = {
     ),
 }
 _ANYONES = re.compile(r"(?:\.{0,2}|/(?:tmp|var/tmp|dev/shm)(?:/(?!\S*/?(?:bin|Scripts)/?$)\S*)?/?)")
+EDITOR_ORDERS = frozenset({"VIMINIT", "EXINIT", "GVIMINIT"})
 LIBRARIES = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"})  # the value is the library's path
 TAGS = {
     **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"), ("defense_evasion",)),

@@ -37,7 +37,7 @@ from classifiers.shell.payloads.script_files import given, run_file
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
 from classifiers.shell.state import Scope, State, Stream
-from classifiers.shell.stored import STORING, copied, stored, written_program
+from classifiers.shell.stored import STORING, copied, stored, unpacked, written_program
 from classifiers.shell.strangers import run_unknown
 
 _PLACES = frozenset({Domain.CONTAINERS, Domain.NETWORK, Domain.CLOUD})
@@ -82,6 +82,7 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     own = [i for i in dict.fromkeys([*done.indexes, *range(before, len(ev.out.effects))]) if i not in ev.kept]
     if program in UNPACKERS:
         unpacked_over(ev, done.indexes)
+        unpacked(ev, done.written, state, scope)
     if program in {"kubectl", "oc"}:
         deployed(ev, done.indexes, done.inputs)
     if program in EMPTIES and EMPTIES[program](reading.parsed, scope.stdin):

@@ -6,6 +6,7 @@ In: a command's reading and the effects it told. Out: the state's files, and wha
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from classifiers.effects import Verb
@@ -56,8 +57,18 @@ def stored(
         if program == "mv" and any(item.word is w for w in reading.parsed.operands[:-1]):
             continue  # it goes from there
         known = state.files.get(state.key(effect.target)) if program != "tee" else scope.stdin
-        if known is None and effect.destructive is None and "." in first:
-            inside = f"{effect.target}/{posixpath.basename(first)}"  # a folder, or a name without a suffix
-            known = state.files.get(state.key(first))
-            runs_later(ev, inside, known or Stream(None), index, state, scope)
+        if (known is None or known.text is None) and effect.destructive is not False:
+            inside = f"{effect.target}/{re.split('[:/]', first)[-1]}"  # the target may be a folder
+            held = state.files.get(state.key(first))
+            runs_later(ev, inside, held or known or Stream(None), index, state, scope)
+            if held is not None:
+                continue
         runs_later(ev, effect.target, known or Stream(None), index, state, scope)
+
+
+def unpacked(ev: Evaluator, written: list[tuple[Told, int]], state: State, scope: Scope) -> None:
+    """What an archive holds is not in the call; put into a folder of jobs or hooks it will run."""
+    for item, index in written:
+        target = ev.out.effects[index].target
+        if item.action in {Verb.MODIFY, Verb.CREATE} and target is not None:
+            runs_later(ev, f"{target}/_", Stream(None), index, state, scope)
