@@ -115,6 +115,8 @@ def save(site: Site, known: Known) -> Value | None:
 def own_file(site: Site, _known: Known) -> Value | None:
     """Ruby's ``x.delete``: only a Pathname or a Tempfile has one without an argument."""
     if site.args or site.named:
+        if site.func.ref[:1].isupper():  # ``User.delete(3)``: of a class nobody has described
+            site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
         return None
     text = site.own.text
     raw = None if text is not None else site.own.raw or site.raw
@@ -171,7 +173,9 @@ def _of_constants(names: str) -> str:
         return "w" if "O_CREAT" in names else "truncate"
     if "O_APPEND" in names:
         return "a"
-    return "r+" if "O_WRONLY" in names or "O_RDWR" in names else "x" if "O_CREAT" in names else "r"
+    if "O_WRONLY" in names:
+        return "x" if "O_EXCL" in names else "a"
+    return "r+" if "O_RDWR" in names else "x" if "O_CREAT" in names else "r"
 
 
 def _modes(flags: str) -> list[tuple[Verb, bool | None]]:

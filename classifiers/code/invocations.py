@@ -184,7 +184,8 @@ def _members(func: Value) -> list[list[Value]]:
 
 def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value]) -> list[list[Value]]:
     """What a call passes to a function it is given."""
-    others = [a for a in args if a is not handed]
+    at = next((i for i, a in enumerate(args) if a is handed), -1)
+    others = list(args[at + 1 :]) or [a for a in args if a is not handed]  # what follows it, else what is before it
     head, _dot, how = func.ref.rpartition(".")
     if how == "then" and head and not others:  # import("x").then(m => …)
         return [[Value(ref=head, raw=func.raw, taint=taints(func))]]

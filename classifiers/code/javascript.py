@@ -19,7 +19,7 @@ _TABLE = {
     "function_expression": "function", "arrow_function": "function", "method_definition": "function",
     "generator_function_declaration": "function", "class_declaration": "klass", "if_statement": "branch",
     "sequence_expression": "comma", "for_in_statement": "loop", "return_statement": "returned",
-    "import_statement": "imported", "spread_element": "spread", "array_pattern": "sequence",
+    "import_statement": "imported", "spread_element": "spread", "catch_clause": "caught", "array_pattern": "sequence",
 }  # fmt: skip
 
 # Expressions that give one of two values, and the fields these stand in.

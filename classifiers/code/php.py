@@ -11,7 +11,8 @@ from classifiers.code.treesitter import Source, parser_of
 
 _TAG = "<?php "
 _TABLE = {
-    "variable_name": "name", "name": "name", "string": "plain", "encapsed_string": "string", "heredoc": "string",
+    "variable_name": "name", "name": "name", "qualified_name": "qualified", "namespace_use_clause": "used",
+    "string": "plain", "encapsed_string": "string", "heredoc": "string",
     "shell_command_expression": "command", "integer": "number", "boolean": "truth", "null": "truth",
     "function_call_expression": "function_call", "member_call_expression": "method",
     "nullsafe_member_call_expression": "method", "scoped_call_expression": "method",
@@ -19,7 +20,7 @@ _TABLE = {
     "binary_expression": "binary", "array_creation_expression": "array", "assignment_expression": "assign",
     "augmented_assignment_expression": "append", "function_definition": "function", "method_declaration": "function",
     "anonymous_function": "function", "arrow_function": "function", "class_declaration": "klass",
-    "if_statement": "branch", "foreach_statement": "each", "return_statement": "returned",
+    "if_statement": "branch", "catch_clause": "caught", "foreach_statement": "each", "return_statement": "returned",
     "include_expression": "included", "include_once_expression": "included", "require_expression": "included",
     "require_once_expression": "included", "variadic_unpacking": "spread",
 }  # fmt: skip
@@ -33,6 +34,20 @@ class _Front(GrammarFront):
         plain = func is not None and func.type == "name"
         name = ir.Name(self.source.span(func), self.text(func).lower()) if plain else self.node(func)
         return ir.Call(self.source.span(node), name, tuple(args), tuple(named))
+
+    def qualified(self, node: Any) -> ir.Node:
+        r"""``\Foo\Bar`` is one name."""
+        return ir.Name(self.source.span(node), self.text(node).lstrip("\\"))
+
+    def used(self, node: Any) -> ir.Node:
+        r"""``use Foo\Bar as B``: the short name stands for the whole; nothing runs."""
+        names = [c for c in node.named_children if c.type in {"qualified_name", "name"}]
+        if not names:
+            return ir.Other(self.source.span(node))
+        whole, alias = self.text(names[0]).lstrip("\\"), node.child_by_field_name("alias")
+        short = self.text(alias if alias is not None else names[-1]).rpartition("\\")[2]
+        span = self.source.span(node)
+        return ir.Assign(span, (ir.Name(span, short),), ir.Name(span, whole))
 
     def each(self, node: Any) -> ir.Node:
         """``foreach ($table as $key => $value)``: a turn is the value."""

@@ -142,9 +142,7 @@ class _Reader:
             case ast.With() | ast.AsyncWith():
                 return [*(self.with_item(item) for item in node.items), *self.block(node.body)]
             case ast.Try() | ast.TryStar():
-                handlers = [
-                    s for h in node.handlers for s in (*self.exprs([h.type] if h.type else []), *self.block(h.body))
-                ]
+                handlers = [s for h in node.handlers for s in self.handler(h)]
                 return [*self.block(node.body), *handlers, *self.block(node.orelse), *self.block(node.finalbody)]
             case ast.Return():
                 return [ir.Return(span, self.expr(node.value) if node.value else None)]
@@ -155,6 +153,12 @@ class _Reader:
                 return [self.expr(node.subject), *guards, *(s for c in node.cases for s in self.block(c.body))]
             case _:
                 return [ir.Other(span, tuple(self.children(node)))]
+
+    def handler(self, node: ast.ExceptHandler) -> list[ir.Node]:
+        """``except E as e``: the name holds an object that nobody knows."""
+        span = self.span(node)
+        bound = [ir.Assign(span, (ir.Name(span, node.name),), ir.Other(span))] if node.name else []
+        return [*self.exprs([node.type] if node.type else []), *bound, *self.block(node.body)]
 
     def with_item(self, item: ast.withitem) -> ir.Node:
         value = self.expr(item.context_expr)

@@ -18,7 +18,7 @@ _TABLE = {
     "operator_assignment": "append", "method": "function", "singleton_method": "function", "block": "function",
     "do_block": "function", "lambda": "function", "class": "klass", "module": "klass", "if": "branch",
     "unless": "branch", "if_modifier": "branch", "unless_modifier": "branch", "for": "loop", "return": "returned",
-    "block_argument": "handed", "splat_argument": "spread", "left_assignment_list": "sequence",
+    "block_argument": "handed", "rescue": "caught", "splat_argument": "spread", "left_assignment_list": "sequence",
     "right_assignment_list": "sequence",
 }  # fmt: skip
 

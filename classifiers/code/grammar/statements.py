@@ -13,6 +13,7 @@ from classifiers.code.grammar.nodes import SKIP
 _GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
 _DECLARES = frozenset({"variable_declarator", "variable_declaration"})  # a name of the scope it stands in
 _RESTS = frozenset({"rest_pattern", "splat_parameter", "variadic_parameter"})  # they take the arguments that are left
+_CAUGHT = frozenset({"exceptions", "type_list"})  # which errors are caught
 _BASES = frozenset({"class_heritage", "superclass"})
 _DEFAULTS = frozenset({"assignment_pattern", "optional_parameter", "required_parameter", "simple_parameter"})
 
@@ -67,6 +68,19 @@ class Statements(Expressions):
         rest = (*bases, *(n for n in made if not isinstance(n, ir.Function)))
         name = self.part(node, "name")
         return ir.Class(self.source.span(node), self.text(name) if name else "", methods, rest)
+
+    def caught(self, node: Any) -> ir.Node:
+        """``catch (e) { … }``, ``rescue => e``: the name holds an object that nobody knows."""
+        held = self.part(node, "parameter", "name", "variable")
+        while held is not None and held.named_child_count == 1 and held.type == "exception_variable":
+            held = held.named_children[0]
+        rest = [c for c in node.named_children if c.type not in SKIP and c.type not in _CAUGHT]
+        rest = [
+            c for c in rest if held is None or not (c.start_byte <= held.start_byte and held.end_byte <= c.end_byte)
+        ]
+        span = self.source.span(node)
+        bound = [] if held is None else [ir.Assign(span, (self.target(held),), ir.Other(span))]
+        return ir.Other(span, (*bound, *(n for c in rest for n in self.as_block(c))))
 
     def branch(self, node: Any) -> ir.Node:
         test = self.part(node, "condition")
