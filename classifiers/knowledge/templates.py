@@ -184,7 +184,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "comma": lambda t: t.partition(",")[0],
     "commas": _each,
     "setting_src": lambda t: next((p.partition("=")[2] for p in t.split(",") if p.startswith(("src=", "source="))), t),
-    "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith("file=")), t),
+    "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith(("file=", "path="))), t.split(",")[0]),
 }
 _SAFE = frozenset(
     FILTERS[n]
