@@ -183,6 +183,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "share_host": lambda t: re.split(r"[/\\]", t.lstrip("/\\"), maxsplit=1)[0] or "*",
     "comma": lambda t: t.partition(",")[0],
     "commas": _each,
+    "last": lambda t: t.split()[-1] if t.split() else t,
     "setting_src": lambda t: next((p.partition("=")[2] for p in t.split(",") if p.startswith(("src=", "source="))), t),
     "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith(("file=", "path="))), t.split(",")[0]),
 }
