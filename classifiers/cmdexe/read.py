@@ -23,6 +23,7 @@ _IF = re.compile(
     r"|(?:\"[^\"]*\"|\S+?)\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*(?:\"[^\"]*\"|\S+))\s*(.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+_CONSTANT = re.compile(r"^if\s+(?:/i\s+)?(not\s+)?(\d+)\s*(==|(?<=\s)(?:equ|neq))\s*(\d+)(?=[\s(]|$)", re.IGNORECASE)
 _FOR = re.compile(
     r"^for\s+(?P<flags>(?:/\w\s+)*)(?P<options>\"[^\"]*\"\s+|(?!%)[^\s(\"]+\s+)?(?P<var>%%?~?\w)\s+in\s*\((?P<set>.*?)\)\s*do\s*(?P<body>.*)$",
     re.IGNORECASE | re.DOTALL,
@@ -108,8 +109,10 @@ class Batch:
             self.out.hide(OpaqueReason.SIZE_CAP, (command.start, command.end), text[:80])
         elif self.depth >= MAX_DEPTH:
             self.out.hide(OpaqueReason.DEPTH_CAP, (command.start, command.end), text[:80])
-        elif (test := _IF.match(text)) is not None:
+        elif (test := _IF.match(text)) is not None and not _never(text):
             self._nested(test.group(1), command, Condition.BRANCH)
+        elif test is not None:  # what stands in the parenthesis that follows is never read either
+            self.loops.append(_Turns(command.depth, "", ()))
         elif low.startswith("else"):
             self._nested(text[4:], command, Condition.BRANCH)
         elif (loop := _FOR.match(text)) is not None:
@@ -202,6 +205,15 @@ class Batch:
             tags = (Tag.OVERWRITE,) if over else ()
             effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy, tags=tags)
         self.out.put(placed(located(effect, self.context)), (command.start, command.end))
+
+
+def _never(text: str) -> bool:
+    """``if 0 equ 1``: two words that are known, and not what is asked."""
+    found = _CONSTANT.match(text)
+    if found is None:
+        return False
+    negated, left, how, right = found[1], found[2].lower(), found[3].lower(), found[4].lower()
+    return how in {"==", "equ", "neq"} and ((left == right) is (how == "neq")) is not bool(negated)
 
 
 def _spaced(found: re.Match[str]) -> str:

@@ -46,6 +46,7 @@ class Rule:
     condition: Condition | None
     via: str
     one: bool  # the inner command is one word; it stands in quotes
+    plain: int | None = None  # only with so many words that are no switches
 
 
 def program_name(word: str) -> str:
@@ -99,7 +100,7 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
     words = [words[0], *_joined(words[1:])] if name == "copy" else words
     line = " ".join("?" if w is None else w for w in words[1:]).lower()
     for rule in _programs().get(name, ()):
-        if rule.match.search(line):
+        if rule.match.search(line) and rule.plain in {None, len(Arguments(words[1:]).plain)}:
             _apply(rule, name, words, place, out)
             return
     if not _is_stranger(first) and _through_shell(words, place, out):
@@ -319,4 +320,5 @@ def _rule(raw: dict[str, Any]) -> Rule:
         Condition(raw["condition"]) if "condition" in raw else None,
         raw.get("via", ""),
         bool(raw.get("one")),
+        raw.get("plain"),
     )

@@ -45,10 +45,16 @@ def defaults(front: Front, parameters: Iterable[Any]) -> tuple[tuple[str, ir.Nod
 def _if_statement(front: Front, node: Any) -> ir.Node:
     condition = node.child_by_field_name("condition")
     blocks = [n for c in node.named_children if c.type != "comment" and c != condition for n in [front.node(c)]]
+    known = _CERTAIN.get(front.source.text(condition).strip("( )").lower()) if condition else None
+    if known is not None and blocks:  # the one that is never read is left out
+        blocks = blocks[:1] if known else blocks[1:]
     test = (
         ir.Other(front.source.span(node), (front.node(condition),)) if condition else ir.Other(front.source.span(node))
     )
     return ir.If(front.source.span(node), test, tuple(blocks))
+
+
+_CERTAIN = {"$true": True, "1": True, "$false": False, "0": False, "$null": False}
 
 
 def _foreach(front: Front, node: Any) -> ir.Node:
