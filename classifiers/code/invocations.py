@@ -36,6 +36,8 @@ _ONE_BY_ONE = frozenset({
     "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "array_filter", "filterfalse",
     "some", "every", "flatMap",
 })  # fmt: skip
+_SERVERS = re.compile(r"server|serve\b|register|create_connection", re.IGNORECASE)
+_CALLED_BY_SERVERS = ("do_", "handle", "on_", "run", "process", "data_received", "connection_made")
 MAX_TURNS = 24  # of a function called with each member of a literal list
 
 
@@ -77,6 +79,8 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
         word = func.text.lower()
         func = Value(ref=reader.library.aliases.get(word, word), raw=func.raw, taint=func.taint)
     method = func.ref.rpartition(".")[2]
+    if method == "start" and "start" not in reader.methods and "run" in reader.methods:  # of a thread
+        method = "run"
     if method in reader.methods and not reader.library.call(func.ref):
         return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
     return make_call(Site(reader, func, args, named, node.span, node.words))
@@ -161,6 +165,8 @@ def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[st
         handed = bound.func if bound is not None else handed
         if handed.text and func.ref in _CALLBACKS:  # PHP names a function by a text
             handed = Value(ref=handed.text.lower(), raw=handed.raw)
+        if isinstance(handed.function, ir.Class) and _SERVERS.search(func.ref):
+            _serve(reader, handed.function)
         known = handed.function is None and _acts(reader, handed.ref)
         if not known and not isinstance(handed.function, ir.Function):
             continue
@@ -172,6 +178,13 @@ def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[st
                 reader.enter(handed.function, given, options)
             else:
                 make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], options, span))
+
+
+def _serve(reader: Interpreter, given: ir.Class) -> None:
+    """A class handed to what makes objects of it (a server's handler, a worker): the methods that are called then."""
+    for method in given.methods:
+        if method.name.startswith(_CALLED_BY_SERVERS):
+            reader.enter(method, [])
 
 
 def _members(func: Value) -> list[list[Value]]:

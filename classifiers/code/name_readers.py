@@ -40,13 +40,14 @@ def verb(site: Site, known: Known) -> Value | None:
     """Cloud clients: ``client("s3").delete_bucket(Bucket=…)``; the method's first word is the operation."""
     name = site.func.ref.rpartition(".")[2]
     service, _colon, held = (site.own.text or "*").partition(":")
-    if not held and site.func.ref.startswith("boto."):  # a client: its operations are those of the command line
+    action, destructive = _verb_of(re.split(r"_|(?=[A-Z])", name)[0].lower())
+    is_client = not held and site.func.ref.startswith("boto.")
+    if is_client and action is not None:  # its operations are those of the command line
         made = told_as_command(site, service, name, site.named)
         if made is not None:
             return Value(raw=site.raw, taint=site.taint | made)
     resource = held or _named(site)
     target = f"{known.roles.get('prefix', 'aws:*:*')}:{service}:{resource or '*'}"
-    action, destructive = _verb_of(re.split(r"_|(?=[A-Z])", name)[0].lower())
     if action is None:
         return replace(site.own, ref=site.func.ref.partition(".")[0], taint=site.taint)
     domain = Domain.SECRETS if service in {"secretsmanager", "ssm"} and action is Verb.READ else Domain.CLOUD

@@ -33,7 +33,7 @@ _FIRST_WORDS = re.compile(
     r"(?:select|with|insert|update|delete|merge|replace|create|drop|alter|truncate|grant|revoke|explain|desc(?:ribe)?|show"
     r"|pragma|copy|call|exec(?:ute)?|begin|start|commit|rollback|vacuum|analyze|attach|detach|load|set|use|refresh|do|kill"
     r"|rename|lock|unlock|comment|reindex|optimize|table|values|declare|unload|export|backup|restore|bulk|checkpoint|if|while|undrop|purge|flush"
-    r"|prepare|deallocate|abort|end|savepoint|release|notify|listen|discard|cluster|install|import|dbcc|reconfigure|handler|repair|deny|assert|reset|unlisten|change|stop|msck|flashback|system|break|invalidate|compute|cache|uncache|upsert)\b",
+    r"|prepare|deallocate|abort|end|savepoint|release|notify|listen|discard|cluster|install|import|dbcc|reconfigure|handler|repair|deny|assert|reset|unlisten|change|stop|msck|summarize|flashback|system|break|invalidate|compute|cache|uncache|upsert)\b",
     re.IGNORECASE,
 )
 
