@@ -73,6 +73,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "listed": found.listed,
     "selected": found.selected,
     "divided": found.divided,
+    "searched": found.searched,
     "add_type": powershell.add_type,
 }
 # What a language does with a call nobody described, how it gives arguments, how it names files; else Python's way.

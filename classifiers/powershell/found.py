@@ -14,6 +14,8 @@ from classifiers.code.constants import fold
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, constant
+from classifiers.effects import Verb
+from classifiers.powershell.readers import file_effect
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -37,6 +39,18 @@ def listed(site: Site, known: Known) -> Value | None:
     sure = given is None or given.text is not None
     one = replace(constant(found), ref=known.returns) if sure else Value(ref=known.returns, raw=site.raw, shape=found)
     return Value(known=True, data=[one], raw=site.raw, taint=site.taint)
+
+
+def searched(site: Site, known: Known) -> Value | None:
+    """Select-String: the files it is given, by name or as files found before it; text that is piped in is read."""
+    path, before = role_of(site, known, "path"), site.argument("@input")
+    handed = before.data if before is not None and before.known and isinstance(before.data, list) else [before]
+    named = path.data if path is not None and path.known and isinstance(path.data, list) else [path]
+    found = named if path is not None else [v for v in handed if isinstance(v, Value) and v.ref == "[fileobject]"]
+    for value in found[:24]:
+        if isinstance(value, Value):
+            site.reader.out.put(file_effect(site, value, Verb.READ), site.span)
+    return None
 
 
 _WHOLE = frozenset({"qualifier", "noqualifier", "isabsolute"})
