@@ -34,6 +34,9 @@ _ANY = (
 _NAMES = re.compile(r"[a-z0-9-]+-(?:names?|identifiers?|ids?|arns?|url)")
 _PLAIN = re.compile(r"[^={}\[\]]+")  # a name, and not a structure or a file that holds one
 _NO_RESOURCE = re.compile(r"(?:client|role|kms|profile|owner|snapshot-owner|account|ca|next|session)[-a-z]*")
+_WHOLE = re.compile(r"(?:organization|directory|identity-store|user-pool|identity-pool|workspace|app|api|rest-api)-id")
+_BARE = ("rule", "domain", "catalog", "cluster", "bucket", "table", "queue", "stream", "topic", "repository", "stack")
+_NAMED = {"put-metric-alarm": "alarm-name"}  # where the nouns would give another
 _FILE = re.compile(r"(?:^|=)fileb?://([^,\s]+)")
 _SQL = {
     ("athena", "start-query-execution"): ("query-string", "athena"),
@@ -125,6 +128,8 @@ def _nouns(operation: str) -> Iterator[str]:
 
 
 def _resource(operation: str, given: Given) -> list[Word] | None:
+    if found := given.get(_NAMED.get(operation, "")):
+        return found
     made = operation.startswith(("restore-", "copy-"))
     for noun in _nouns(operation):
         for ending in _ENDINGS:
@@ -145,13 +150,15 @@ def _some_name(given: Given) -> list[Word]:
     general = next((given[n] for n in _ANY if given.get(n)), None)
     if general is not None:
         return general
-    named = (v for k, v in given.items() if v and _NAMES.fullmatch(k) and not _NO_RESOURCE.fullmatch(k))
-    return next(named, [])
+    named = [k for k, v in given.items() if v and _NAMES.fullmatch(k) and not _NO_RESOURCE.fullmatch(k)]
+    inner = [k for k in named if not _WHOLE.fullmatch(k)] or named or [k for k in _BARE if given.get(k)]
+    return given[inner[0]] if inner else []
 
 
 def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
     exact = _resource(subs[-1], given) if subs[0] != "s3api" else None
     other = exact or _some_name(given)
+    whole = {"*"} | {v[0].text for k, v in given.items() if v and _WHOLE.fullmatch(k)}
     out: list[Told | Handed | Hidden] = []
     for item in reading.items:
         if not isinstance(item, Told) or not item.target or not item.target.startswith("aws:"):
@@ -161,7 +168,7 @@ def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
             out.append(replace(item, target=item.target[:-2]) if whole else item)
         else:
             start, _, resource = item.target.rpartition(":") if item.target.endswith(":*") else _split(item.target)
-            names = exact or (other if resource == "*" else None)
+            names = exact or (other if resource in whole else None)
             out += [replace(item, target=f"{start}:{n.text}") for n in names[:64]] if names else [item]
     reading.items[:] = out
 

@@ -69,6 +69,8 @@ def _options(subs: Sequence[str]) -> Iterator[str]:
     """Options that may name the resource, the nearest group's first; only when ``--name`` does not."""
     for group in reversed(subs[:-1]):
         yield from (f"{group}-name", f"{group}-id", group)
+        if group == "db":
+            yield from ("database-name", "d")
     yield from ("ids", "id", "resource", "resource-id", "repository", "group-id", "work-item-id")
 
 
