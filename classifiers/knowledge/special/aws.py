@@ -158,7 +158,7 @@ def _some_name(given: Given) -> list[Word]:
 def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
     exact = _resource(subs[-1], given) if subs[0] != "s3api" else None
     other = exact or _some_name(given)
-    whole = {"*"} | {v[0].text for k, v in given.items() if v and _WHOLE.fullmatch(k)}
+    parents = {"*"} | {v[0].text for k, v in given.items() if v and _WHOLE.fullmatch(k)}
     out: list[Told | Handed | Hidden] = []
     for item in reading.items:
         if not isinstance(item, Told) or not item.target or not item.target.startswith("aws:"):
@@ -168,7 +168,7 @@ def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
             out.append(replace(item, target=item.target[:-2]) if whole else item)
         else:
             start, _, resource = item.target.rpartition(":") if item.target.endswith(":*") else _split(item.target)
-            names = exact or (other if resource in whole else None)
+            names = exact or (other if resource in parents else None)
             out += [replace(item, target=f"{start}:{n.text}") for n in names[:64]] if names else [item]
     reading.items[:] = out
 
