@@ -138,6 +138,8 @@ class _Compiler(EffectLines):
             option = self.keys({} if spec is None else spec, grammar.OPTION_KEYS, here, "an option")
             compiled = self.meaning(option, here, grammar.OPTION_KEYS)
             compiled["spell"] = [s.strip() for s in spelled.split("|")]
+            if any("*" in s for s in compiled["spell"]):
+                self.wrong("an option is spelled whole: no globs", *here)
             taken = option.get("value", 1 if "fills" in option else 0)
             if isinstance(taken, str) and taken in grammar.ATTACHED:
                 compiled["values"] = grammar.ATTACHED[taken]

@@ -29,7 +29,7 @@ _PRINTS = frozenset({"-h", "-?", "-v", "-V", "-q", "--help", "--version", "--no-
 _CHANGES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE, Verb.SEND, Verb.EXECUTE, Verb.CONTROL, Verb.GRANT})
 _WRITES = (
     r"--(?:out|outfile|out-file|output-(?:file|dir|directory|path|to)|save|save-\w+|write|dump-to|export|export-\w+"
-    r"|install|download|fix|in-?place|log-?file|report-file|init|create|edit|import)"
+    r"|install|download|fix|in-?place|log-?file|report-file|init|create|edit|import|(?!time)[\w-]+_out)"
 )
 # What an option's name says it does, and the actions that, once told, cover it.
 _TELLING: tuple[tuple[re.Pattern[str], Verbs], ...] = (

@@ -26,7 +26,9 @@ ARCHIVERS = frozenset({"tar", "zip", "7z", "cpio", "rar", "unrar", "git-archive"
 UNPACKERS = frozenset({"tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zz", "cpio", "unrar", "bsdcpio", "pax"})
 # Programs that only carry bytes to another host: what a shell prints into them goes to whoever answers.
 TALKERS = frozenset({"nc", "ncat", "netcat", "nc.openbsd", "nc.traditional", "telnet", "openssl", "socat", "pwncat"})
-_BIN = re.compile(r"(?:.*/)?(?:s?bin|\.bin|libexec|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z")
+_BIN = re.compile(
+    r"(?:.*/)?(?:s?bin|\.bin|libexec(?:/ApplicationFirewall)?|Scripts)/([^/]+)\Z|(?:/usr/(?:lib|share)/[^/]+/)([^/]+)\Z"
+)
 _SOURCES = {
     (Domain.ENVIRONMENT, Verb.READ),
     (Domain.NETWORK, Verb.SEND),

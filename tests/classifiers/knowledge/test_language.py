@@ -154,6 +154,7 @@ MISTAKES = [
     ('  "t": {long_options: short, effects: []}', "'short' is not known here; one of shortened, whole"),
     ('  "t|t": {effects: []}', "'t' is described twice"),
     ('  "t": {operands: {a: b}}', "operands is a list"),
+    ('  "t": {options: {"-x|--list-*": {}}, effects: []}', "an option is spelled whole: no globs"),
 ]
 
 
@@ -202,6 +203,8 @@ STRICT = """  "s":
         ("loose --delete a.txt", ["read filesystem:a.txt", "hidden loose --delete"]),
         ("loose a.txt -n", ["read filesystem:a.txt", "hidden loose: the value of -n is missing"]),
         ("many get -z a.txt", ["read filesystem:a.txt", "hidden many get -z"]),
+        ("loose --zig_out=gen a.txt", ["read filesystem:a.txt", "hidden loose --zig_out=gen"]),
+        ("loose --time_out=5 a.txt", ["read filesystem:a.txt"]),
         ("loose --exec=x a.txt", ["read filesystem:a.txt", "hidden loose --exec=x"]),
     ],
 )
