@@ -9,9 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from classifiers.effects import Certainty, Condition, Domain, OpaqueReason, Verb
-from classifiers.knowledge.model import Delegate
-from classifiers.knowledge.reading import Handed
+from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.words import Word
 from classifiers.shell import hooks, ir
 from classifiers.shell.emit import tell
@@ -19,10 +17,8 @@ from classifiers.shell.evaluate import Evaluator, Result
 from classifiers.shell.expand import Expander
 from classifiers.shell.expand.parameters import is_guess
 from classifiers.shell.flows import is_remote
-from classifiers.shell.payloads.handing import hand_on
-from classifiers.shell.payloads.later_readers import vimrc
-from classifiers.shell.payloads.script_files import run_file
-from classifiers.shell.redirects import Plan, apply_redirects
+from classifiers.shell.redirects import apply_redirects
+from classifiers.shell.run_by_variables import programs_by_environment
 from classifiers.shell.state import EMPTY, Scope, State, Stream, Value
 from classifiers.shell.subscripts import expanded, subscripts
 
@@ -156,71 +152,6 @@ def with_options(words: list[Word], values: Values, state: State) -> list[Word]:
     if isinstance(tape, str) and tape and not any(_ARCHIVE.match(w.text) for w in words[1:]):
         words = [*words, words[0].with_text("-f"), words[0].with_text(tape)]
     return words
-
-
-def programs_by_environment(
-    ev: Evaluator, assigns: list[ir.Assign], state: State, scope: Scope, values: Values | None = None
-) -> None:
-    """``GIT_SSH_COMMAND='sh -c …' git fetch``: the value is a command the program will run; ``BASH_ENV=f`` a file.
-
-    ``values`` None: the variables are set for later commands, which may never look at them.
-    """
-    if values is None:
-        scope = replace(scope.under(Condition.DEFERRED), certainty=Certainty.POSSIBLE)
-    for assign in assigns:
-        name = assign.name
-        value = state.vars.get(name) if values is None else values[name]
-        if name in _MEMBERS and assign.index is not None and isinstance(value, dict):
-            _member(ev, name, assign, state, scope)
-            continue
-        if isinstance(value, list):  # PROMPT_COMMAND=(one two)
-            value = "; ".join(value)
-        if not isinstance(value, str) or not value.strip():
-            continue
-        if name == "PATH" and hooks.tags(name, value):
-            why = "programs are looked for first where anyone can put one"
-            ev.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, scope.span(assign.span), why)
-        if name in hooks.PROMPTS and ("$(" in value or "`" in value):
-            expanded(ev, value, assign.span, state, scope)
-            continue
-        if name in hooks.EDITOR_ORDERS:
-            for line in vimrc(value):
-                to = Delegate("shell")
-                hand_on(ev, Handed(to, (Word(line, assign.span),), {}, assign.span, name), state.copy(), scope, None)
-        word = Word(value.lstrip("|- ") if name == "LESSOPEN" else value, assign.span)
-        if hooks.is_command(name, value) and ev.known(value):
-            to = Delegate("shell", join=True, fed=name.endswith("PAGER"))
-            hand_on(ev, Handed(to, (word,), {}, assign.span, name), state.copy(), scope, None)
-        elif (language := hooks.file_language(name, value)) is not None:
-            run_file(ev, word, state.copy(), replace(scope, via=(*scope.via, name)), language=language)
-        elif hooks.loads_code(name, value):
-            tell(
-                ev,
-                Verb.EXECUTE,
-                Domain.CODE,
-                value if name in hooks.LIBRARIES and " " not in value else None,
-                assign.span,
-                state,
-                scope,
-                destructive=None,
-                tags=hooks.TAGS.get(name, ()),
-            )
-            ev.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, scope.span(assign.span), f"{name} loads code from elsewhere")
-
-
-_MEMBERS = frozenset({"BASH_ALIASES", "BASH_CMDS"})
-
-
-def _member(ev: Evaluator, name: str, assign: ir.Assign, state: State, scope: Scope) -> None:
-    """``BASH_ALIASES[x]=…`` is ``alias x=…``; ``BASH_CMDS[x]=…`` is ``hash -p … x`` (bash(1), Shell Variables)."""
-    held = state.vars[name]
-    key = (assign.index or "").strip("'\"")
-    value = held.get(key) if isinstance(held, dict) else None
-    if value is None:
-        return
-    texts = ["alias", f"{key}={value}"] if name == "BASH_ALIASES" else ["hash", "-p", value, key]
-    outer = replace(scope, condition=Condition.ALWAYS, certainty=Certainty.DEFINITE)
-    ev.readers.builtins[texts[0]](ev, [Word(t, assign.span) for t in texts], state, outer, Plan())
 
 
 def hooked(ev: Evaluator, values: Values, span: tuple[int, int], state: State, scope: Scope) -> None:

@@ -97,18 +97,32 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     _into_substitutions(ev, words, done, own)
     _packed(program, reading, state)
     remember(ev, done.written, own, program, state)
-    copied(ev, program, reading, scope, state)
-    if program in MAKES and (given_variables := [w for w in reading.parsed.operands if "=" in w.text]):
-        ev.readers.assigned(ev, given_variables, words, state, scope)
-    if program in RUNNERS and state.files:
-        run_project(ev, program, reading, words, own, state, scope)
-    if program in STORING:
-        stored(ev, program, done.written, reading, state, scope)
+    _with_files(ev, program, reading, words, done, own, state, scope)
     if len(done.printed) == 1 and not done.indexes:
         return done.printed[0], None
     if program in TALKERS:
         answering_shell(ev, own, done.inputs)
     return _output(ev, program, words, done, own, state, scope), None
+
+
+def _with_files(
+    ev: Evaluator,
+    program: str,
+    reading: Reading,
+    words: Sequence[Word],
+    done: _Done,
+    own: list[int],
+    state: State,
+    scope: Scope,
+) -> None:
+    """Files of this call the program copies, runs as a project's recipes, or puts where they run by themselves."""
+    copied(ev, program, reading, scope, state)
+    if program in MAKES and (variables := [w for w in reading.parsed.operands if "=" in w.text]):
+        ev.readers.assigned(ev, variables, words, state, scope)
+    if program in RUNNERS and state.files:
+        run_project(ev, program, reading, words, own, state, scope)
+    if program in STORING:
+        stored(ev, program, done.written, reading, state, scope)
 
 
 def _in_turn(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope, plan: Plan | None) -> Result:

@@ -22,13 +22,13 @@ from classifiers.shell.environment import (
     assigned_value,
     declare,
     hooked,
-    programs_by_environment,
     with_options,
 )
 from classifiers.shell.evaluate import Evaluator, Result
 from classifiers.shell.functions import call_function
 from classifiers.shell.programs import run_program
 from classifiers.shell.redirects import Plan, apply_redirects
+from classifiers.shell.run_by_variables import programs_by_environment
 from classifiers.shell.state import EMPTY, Scope, State, stdin_of
 from classifiers.shell.strangers import run_dynamic
 from classifiers.shell.streams import printed
