@@ -82,7 +82,6 @@ def _is(name: str, full: tuple[str, ...]) -> bool:
 def _script(words: list[str | None], place: Place, out: Gather) -> None:
     if not words:
         out.add(Domain.PROCESS, Verb.EXECUTE, "powershell", span=place.span, destructive=None)
-        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, "what is typed in the session is not in the call")
     elif words == ["-"] or None in words:
         out.add(Domain.CODE, Verb.EXECUTE, span=place.span, destructive=None)
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, "the script is not in the call")
