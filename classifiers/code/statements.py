@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
@@ -57,6 +58,8 @@ def _loop(reader: Interpreter, node: ir.Loop) -> Value:
         turns = items.data[:MAX_TURNS] + ([UNKNOWN] if len(items.data) > MAX_TURNS else [])
     elif (table := members(items)) is not None:
         turns = table[1] if reader.language == "php" else table[0]
+    elif (one := reader.library.calls.get(f"{items.ref}@each")) is not None:  # a collection of a client's
+        turns = [replace(items, ref=one.returns, known=False)]
     elif items.known or items.taint or items.ref:
         turns = [unknown(items.raw, items)]
     given: list[Value] = []
