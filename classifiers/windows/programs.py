@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ntpath
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -22,18 +21,16 @@ from classifiers.effects import Action, Condition, Domain, Effect, OpaqueReason,
 from classifiers.gather import Gather
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, Lookup, fill_all, template
+from classifiers.windows.arguments import Arguments, Words, joined
 from classifiers.windows.places import load_places, placed
 from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
-_START_VALUES = frozenset({"/d", "/node", "/affinity", "/machine"})  # of ``start``; others stand alone
-_WSL_VALUES = frozenset({"-d", "--distribution", "-u", "--user", "--cd", "--distribution-id", "--shell-type"})
 _UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!")  # a variable that is not known before the command runs
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
 )
-Words = Sequence[str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +94,7 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
         out.add(Domain.PROCESS, Verb.EXECUTE, first, span=place.span, destructive=None)
         out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
         return
-    words = [words[0], *_joined(words[1:])] if name == "copy" else words
+    words = [words[0], *joined(words[1:])] if name == "copy" else words
     line = " ".join("?" if w is None else w for w in words[1:]).lower()
     for rule in _programs().get(name, ()):
         if rule.match.search(line) and rule.plain in {None, len(Arguments(words[1:]).plain)}:
@@ -115,18 +112,6 @@ def _unset(effect: Effect) -> Effect:
     if effect.domain in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT} or _UNSET.search(text) is None:
         return effect
     return replace(effect, target=None, target_raw=text)
-
-
-def _joined(words: Words) -> list[str | None]:
-    """``a.txt + b.txt`` as ``a.txt+b.txt``."""
-    out: list[str | None] = []
-    for word in words:
-        before = out[-1] if out else None
-        if before is not None and word is not None and (word.startswith("+") or before.endswith("+")):
-            out[-1] = before + word
-        else:
-            out.append(word)
-    return out
 
 
 def _apply(rule: Rule, name: str, words: Words, place: Place, out: Gather) -> None:
@@ -161,85 +146,6 @@ def _filled(line: str, arguments: Arguments, context: Context) -> list[Any]:
 
 def _always(word: str | None) -> Lookup:
     return lambda _key: Given(word, word or "?")
-
-
-class Arguments:
-    """A command's words, told apart into switches and the rest."""
-
-    def __init__(self, words: Words) -> None:
-        self.words = list(words)
-        self.plain = [w for w in self.words if w is None or not _is_switch(w)]
-
-    def lookup(self, key: str) -> Given | None:
-        for name in key.split("|"):
-            found = self._nth(int(name)) if re.fullmatch(r"-?\d+", name) else self._named(name)
-            if found is not None:
-                return found
-        return None
-
-    def _named(self, name: str) -> Given | None:
-        """``host``: the first word that is no number (``ping -n 2 web1``); else a switch's value."""
-        if name != "host":
-            return self.switch(name)
-        return next((Given(w, w) for w in self.plain if w and not w.isdigit()), None)
-
-    def _nth(self, index: int) -> Given | None:
-        if -len(self.plain) <= index < len(self.plain):
-            word = self.plain[index]
-            return Given(word, word or "?")
-        return None
-
-    def each(self, key: str) -> list[Given]:
-        """Every value of a switch by any of its names."""
-        rest = [Arguments(self.words[i:]) for i in range(len(self.words))]
-        heads = [(_cut(a.words[0] or "")[0].lower(), a) for a in rest]
-        found = [a.switch(head) for head, a in heads if head in key.split("|")]
-        return [given for given in found if given is not None]
-
-    def switch(self, name: str) -> Given | None:
-        """The value of ``/name``: after ``:`` or ``=`` in the same word, else the next word."""
-        for i, word in enumerate(self.words):
-            if word is None:
-                continue
-            head, mark, value = _cut(word)
-            if head.lower() == name:
-                if mark:
-                    return Given(value, value)
-                following = self.words[i + 1] if i + 1 < len(self.words) else ""
-                return Given(following, following or "?")
-        return None
-
-    def rest(self, key: str) -> list[str | None]:
-        """The words that are the inner command: after a switch, from an index, or all."""
-        if key == "rest":
-            return self.words
-        if key == "last":
-            return self.plain[-1:]
-        if key == "linux":
-            return _without_options(self.words)
-        if key == "plain":
-            start = 0
-            while start < len(self.words) and _is_switch(self.words[start] or "?"):
-                start += 1 + ((self.words[start] or "").lower() in _START_VALUES)
-            return self.words[start:]
-        for i, word in enumerate(self.words):
-            head, mark, value = _cut(word or "")
-            if head.lower() in key.split("|"):
-                return [value, *self.words[i + 1 :]] if mark and value else self.words[i + 1 :]
-        return []
-
-
-def _without_options(words: Words) -> list[str | None]:
-    """What follows the options of ``wsl``: the command, and its words."""
-    at = 0
-    while at < len(words):
-        word = (words[at] or "").lower()
-        if word in {"--", "-e", "--exec"}:
-            return [*words[at + 1 :]]
-        if word not in _WSL_VALUES and word not in {"--system", "~"}:
-            break
-        at += 1 + (word in _WSL_VALUES)
-    return [*words[at:]]
 
 
 def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gather) -> None:
@@ -283,19 +189,6 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
     effects = tuple(placed(e) for e in action.effects)
     out.absorb(replace(action, effects=effects), span=place.span)
     return True
-
-
-def _is_switch(word: str) -> bool:
-    if re.match(r"^(/[A-Za-z?](:[^/]*)?){2,}$", word):  # "/s/q"
-        return True
-    if re.fullmatch(r"\+\d+", word):  # more +5
-        return True
-    return bool(re.match(r"^(//?|-)[A-Za-z?][\w?+-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
-
-
-def _cut(word: str) -> tuple[str, str, str]:
-    found = re.match(r"^([/-][\w?+-]+|\w+)([:=])(.*)$", word)
-    return (found.group(1), found.group(2), found.group(3)) if found else (word, "", "")
 
 
 @cache

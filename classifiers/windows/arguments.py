@@ -1,0 +1,119 @@
+"""The words of a command of Windows: switches with their values, and the rest.
+
+In: the words after the program's name (None: not known before it runs). Out: what a rule's hole asks for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from classifiers.templates import Given
+
+Words = Sequence[str | None]
+_START_VALUES = frozenset({"/d", "/node", "/affinity", "/machine"})  # of ``start``; others stand alone
+_WSL_VALUES = frozenset({"-d", "--distribution", "-u", "--user", "--cd", "--distribution-id", "--shell-type"})
+
+
+class Arguments:
+    """A command's words, told apart into switches and the rest."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = list(words)
+        self.plain = [w for w in self.words if w is None or not _is_switch(w)]
+
+    def lookup(self, key: str) -> Given | None:
+        for name in key.split("|"):
+            found = self._nth(int(name)) if re.fullmatch(r"-?\d+", name) else self._named(name)
+            if found is not None:
+                return found
+        return None
+
+    def _named(self, name: str) -> Given | None:
+        """``host``: the first word that is no number (``ping -n 2 web1``); else a switch's value."""
+        if name != "host":
+            return self.switch(name)
+        return next((Given(w, w) for w in self.plain if w and not w.isdigit()), None)
+
+    def _nth(self, index: int) -> Given | None:
+        if -len(self.plain) <= index < len(self.plain):
+            word = self.plain[index]
+            return Given(word, word or "?")
+        return None
+
+    def each(self, key: str) -> list[Given]:
+        """Every value of a switch by any of its names."""
+        rest = [Arguments(self.words[i:]) for i in range(len(self.words))]
+        heads = [(_cut(a.words[0] or "")[0].lower(), a) for a in rest]
+        found = [a.switch(head) for head, a in heads if head in key.split("|")]
+        return [given for given in found if given is not None]
+
+    def switch(self, name: str) -> Given | None:
+        """The value of ``/name``: after ``:`` or ``=`` in the same word, else the next word."""
+        for i, word in enumerate(self.words):
+            if word is None:
+                continue
+            head, mark, value = _cut(word)
+            if head.lower() == name:
+                if mark:
+                    return Given(value, value)
+                following = self.words[i + 1] if i + 1 < len(self.words) else ""
+                return Given(following, following or "?")
+        return None
+
+    def rest(self, key: str) -> list[str | None]:
+        """The words that are the inner command: after a switch, from an index, or all."""
+        if key == "rest":
+            return self.words
+        if key == "last":
+            return self.plain[-1:]
+        if key == "linux":
+            return _without_options(self.words)
+        if key == "plain":
+            start = 0
+            while start < len(self.words) and _is_switch(self.words[start] or "?"):
+                start += 1 + ((self.words[start] or "").lower() in _START_VALUES)
+            return self.words[start:]
+        for i, word in enumerate(self.words):
+            head, mark, value = _cut(word or "")
+            if head.lower() in key.split("|"):
+                return [value, *self.words[i + 1 :]] if mark and value else self.words[i + 1 :]
+        return []
+
+
+def _without_options(words: Words) -> list[str | None]:
+    """What follows the options of ``wsl``: the command, and its words."""
+    at = 0
+    while at < len(words):
+        word = (words[at] or "").lower()
+        if word in {"--", "-e", "--exec"}:
+            return [*words[at + 1 :]]
+        if word not in _WSL_VALUES and word not in {"--system", "~"}:
+            break
+        at += 1 + (word in _WSL_VALUES)
+    return [*words[at:]]
+
+
+def joined(words: Words) -> list[str | None]:
+    """``a.txt + b.txt`` as ``a.txt+b.txt``."""
+    out: list[str | None] = []
+    for word in words:
+        before = out[-1] if out else None
+        if before is not None and word is not None and (word.startswith("+") or before.endswith("+")):
+            out[-1] = before + word
+        else:
+            out.append(word)
+    return out
+
+
+def _is_switch(word: str) -> bool:
+    if re.match(r"^(/[A-Za-z?](:[^/]*)?){2,}$", word):  # "/s/q"
+        return True
+    if re.fullmatch(r"\+\d+", word):  # more +5
+        return True
+    return bool(re.match(r"^(//?|-)[A-Za-z?][\w?+-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
+
+
+def _cut(word: str) -> tuple[str, str, str]:
+    found = re.match(r"^([/-][\w?+-]+|\w+)([:=])(.*)$", word)
+    return (found.group(1), found.group(2), found.group(3)) if found else (word, "", "")
