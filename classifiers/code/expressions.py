@@ -11,6 +11,7 @@ from classifiers.code.calls import Site, make_call
 from classifiers.code.constants import binary, fold, join, path_part
 from classifiers.code.listings import are_patterns
 from classifiers.code.values import Value, constant, taints, unknown
+from classifiers.code.ways import any_of, each_way, perhaps
 from classifiers.effects import OpaqueReason
 
 if TYPE_CHECKING:
@@ -98,6 +99,8 @@ def _index(reader: Interpreter, node: ir.Index) -> Value:
         return reader.enter(base.function, [key])
     if HOME.fullmatch(reader.source(node)):
         return constant("~")
+    if id(base.data) in reader.loose:
+        return unknown(reader.source(node), base)
     if isinstance(base.data, list) and base.data and are_patterns(base.data):  # one member stands for all of them
         return base if isinstance(key.data, slice) else base.data[0]
     if base.known and key.known and isinstance(base.data, list | dict | str):
@@ -123,11 +126,12 @@ def _index(reader: Interpreter, node: ir.Index) -> Value:
 
 
 def _join(reader: Interpreter, node: ir.Join) -> Value:
-    return join(reader.values(node.parts), reader.source(node))
+    return each_way(reader, reader.values(node.parts), lambda parts: join(list(parts), reader.source(node)))
 
 
 def _binary(reader: Interpreter, node: ir.Binary) -> Value:
-    return binary(node.op, reader.value(node.left), reader.value(node.right), reader.source(node))
+    sides = [reader.value(node.left), reader.value(node.right)]
+    return each_way(reader, sides, lambda s: binary(node.op, s[0], s[1], reader.source(node)))
 
 
 def _sequence(reader: Interpreter, node: ir.Sequence) -> Value:
@@ -144,6 +148,25 @@ def _table(reader: Interpreter, node: ir.Table) -> Value:
 def _other(reader: Interpreter, node: ir.Other) -> Value:
     values = reader.values(node.parts)
     return values[-1] if node.last and values else unknown(reader.source(node), *values)
+
+
+def _choice(reader: Interpreter, node: ir.Choice) -> Value:
+    test = reader.value(node.test)
+    if node.test is not None and _is_plain(test):
+        return reader.value(node.options[0 if test.data else -1])
+    found: list[Value] = []
+    for option in node.options:
+        with perhaps(reader, sure=node.test is None and not found):
+            found.append(reader.value(option))
+        if node.test is None and _is_plain(found[-1]):
+            if found[-1].data:
+                break
+            found = found if option is node.options[-1] else found[:-1]
+    return any_of(reader, found, unknown(reader.source(node)))
+
+
+def _is_plain(value: Value) -> bool:
+    return value.known and not isinstance(value.data, list | dict)
 
 
 def _spread(reader: Interpreter, node: ir.Spread) -> Value:
@@ -174,4 +197,5 @@ READERS: dict[type, Callable[[Interpreter, Any], Value]] = {
     ir.Command: _command,
     ir.Spread: _spread,
     ir.Other: _other,
+    ir.Choice: _choice,
 }

@@ -15,6 +15,7 @@ from classifiers.code.calls import Site, make_call
 from classifiers.code.invocations import invoke
 from classifiers.code.library import Library
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
+from classifiers.code.ways import any_of
 from classifiers.context import Context
 from classifiers.effects import Domain, OpaqueReason, Tag, Verb
 from classifiers.gather import Gather
@@ -49,6 +50,9 @@ class Interpreter:
         self.renamed: dict[str, str] = {}  # names a script has given to commands (PowerShell's aliases), lower case
         self.stars: list[str] = []
         self.steps = 0
+        self.unsure = 0  # how many ways that may not be taken what is read is within
+        self.loose: dict[int, object] = {}  # lists and tables of which only the members are known, by their id
+        self.ends: list[list[Value]] = []  # what the functions that are read return, the outermost first
         self.argv: tuple[str, Value] | None = None  # the name of the list of words the program was given, and it
 
     def start(self, argv: Sequence[str]) -> None:
@@ -113,8 +117,12 @@ class Interpreter:
                 if method not in own and _is_implied(method.name):
                     self.enter(method, [])
             return UNKNOWN
-        if node in self.reading or len(self.reading) >= MAX_DEPTH:
+        again = self.reading.count(node)
+        if again > 1 or len(self.reading) >= MAX_DEPTH or (again and node.name in _UNASKED):  # another class's
             return UNKNOWN
+        if again:  # this once for all further turns: what they are given is not known, but lists are filled by them
+            args = [a if isinstance(a.data, list | dict) else unknown(a.raw, a) for a in args]
+            named = {k: v if isinstance(v.data, list | dict) else unknown(v.raw, v) for k, v in (named or {}).items()}
         self.reading.append(node)
         self.read.add(id(node))
         if self.language == "powershell":
@@ -125,7 +133,9 @@ class Interpreter:
             for name, default in node.defaults[len(args) :] if node.defaults else ():
                 if default is not None and name not in (named or {}):
                     self.scopes[-1][name] = self.value(default)
-            return self.run(node.body)
+            self.ends.append([])
+            value = self.run(node.body)
+            return any_of(self, self.ends.pop(), value)
         finally:
             self.scopes.pop()
             self.reading.pop()

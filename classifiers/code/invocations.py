@@ -6,13 +6,15 @@ In: the node. Out: the value the call gives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
+from classifiers.code.containers import grow
 from classifiers.code.values import UNKNOWN, Partial, Value, constant, taints, unknown
+from classifiers.code.ways import any_of, each_way
 from classifiers.effects import Domain, Verb
 
 if TYPE_CHECKING:
@@ -46,6 +48,12 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     args, named = reader.values(node.args), {key: reader.value(value) for key, value in node.named}
     if isinstance(others := named.get("**", UNKNOWN).data, dict):  # ``f(**options)``
         named = {**{k: v for k, v in named.items() if k != "**"}, **others}
+    made = [_call(reader, node, one, list(args), dict(named)) for one in func.others or (func,)]
+    return any_of(reader, made, UNKNOWN)
+
+
+def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """The call of one of the functions it may be."""
     if _HOME_CALL.match(reader.source(node)):
         return constant("~")
     nodes = (*node.args, *(value for _, value in node.named))
@@ -53,6 +61,7 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
         index = reader.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=node.span)
         args = [replace(a, taint=a.taint | {index}) for a in args]
         named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
+    grow(reader, node, func, args, named)
     func, args = _bound(reader, func, args)
     if isinstance(func.data, Partial):
         func, args, named = func.data.func, [*func.data.args, *args], {**func.data.named, **named}
@@ -83,7 +92,13 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
         method = "run"
     if method in reader.methods and not reader.library.call(func.ref):
         return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
-    return make_call(Site(reader, func, args, named, node.span, node.words))
+    keys = list(named)
+
+    def call(given: Sequence[Value]) -> Value:
+        by_name = dict(zip(keys, given[len(args) :], strict=True))
+        return make_call(Site(reader, func, list(given[: len(args)]), by_name, node.span, node.words))
+
+    return each_way(reader, [*args, *named.values()], call)
 
 
 def _within(reader: Interpreter, site: Site) -> Value:

@@ -121,6 +121,7 @@ class If:
     test: Node
     body: tuple[Node, ...]
     orelse: tuple[Node, ...] = ()
+    again: bool = False  # the body may run more than once
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,16 @@ class Other:
     last: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several values: ``a if test else b``; without a test the first that is true: ``a or b``."""
+
+    span: Span
+    test: Node | None
+    options: tuple[Node, ...]
+
+
 Node = (
     Const | Name | Attr | Call | Index | Join | Binary | Sequence | Table | Function | Class | Assign | Import | If
-    | Loop | Return | Command | Spread | Other
+    | Loop | Return | Command | Spread | Other | Choice
 )  # fmt: skip

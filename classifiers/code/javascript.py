@@ -18,7 +18,10 @@ _TABLE = {
     "augmented_assignment_expression": "append", "function_declaration": "function",
     "function_expression": "function", "arrow_function": "function", "method_definition": "function",
     "generator_function_declaration": "function", "class_declaration": "klass", "if_statement": "branch",
-    "sequence_expression": "comma", "for_in_statement": "loop", "return_statement": "returned",
+    "ternary_expression": "choice", "sequence_expression": "comma", "for_in_statement": "loop",
+    "while_statement": "again", "do_statement": "again", "for_statement": "again", "switch_case": "optional",
+    "update_expression": "bumped",
+    "switch_default": "optional", "try_statement": "tried", "return_statement": "returned",
     "import_statement": "imported", "spread_element": "spread", "catch_clause": "caught", "array_pattern": "sequence",
 }  # fmt: skip
 

@@ -14,7 +14,8 @@ _TABLE = {
     "function_call": "call", "dot_index_expression": "member", "method_index_expression": "member",
     "bracket_index_expression": "index", "binary_expression": "binary", "table_constructor": "mapping",
     "assignment_statement": "assign", "function_declaration": "function", "function_definition": "function",
-    "if_statement": "branch", "elseif_statement": "branch", "for_statement": "loop", "return_statement": "returned",
+    "if_statement": "branch", "elseif_statement": "branch", "for_statement": "loop",
+    "while_statement": "again", "repeat_statement": "again", "return_statement": "returned",
 }  # fmt: skip
 
 
@@ -35,6 +36,8 @@ class _Front(GrammarFront):
     def binary(self, node: Any) -> ir.Node:
         left, right = self.part(node, "left"), self.part(node, "right")
         operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()
+        if operator == "or":
+            return ir.Choice(self.source.span(node), None, (self.node(left), self.node(right)))
         op = "+" if operator == ".." else "?"
         return ir.Binary(self.source.span(node), op, self.node(left), self.node(right))
 

@@ -138,19 +138,23 @@ class _Reader:
                 loop = ir.Loop(span, self.expr(node.target), self.expr(node.iter), tuple(self.block(node.body)))
                 return [loop, *self.block(node.orelse)]
             case ast.While():
-                return [ir.If(span, self.expr(node.test), tuple(self.block(node.body)), tuple(self.block(node.orelse)))]
+                turns = ir.If(span, self.expr(node.test), tuple(self.block(node.body)), again=True)
+                return [turns, *self.block(node.orelse)]
             case ast.With() | ast.AsyncWith():
                 return [*(self.with_item(item) for item in node.items), *self.block(node.body)]
             case ast.Try() | ast.TryStar():
-                handlers = [s for h in node.handlers for s in self.handler(h)]
-                return [*self.block(node.body), *handlers, *self.block(node.orelse), *self.block(node.finalbody)]
+                tried = self.block(node.body)
+                handlers = [self.perhaps(span, self.handler(h)) for h in node.handlers]
+                tried = [self.perhaps(span, tried)] if handlers else tried
+                return [*tried, *handlers, *self.block(node.orelse), *self.block(node.finalbody)]
             case ast.Return():
                 return [ir.Return(span, self.expr(node.value) if node.value else None)]
             case ast.Expr():
                 return [self.expr(node.value)]
             case ast.Match():
                 guards = self.exprs([c.guard for c in node.cases if c.guard is not None])
-                return [self.expr(node.subject), *guards, *(s for c in node.cases for s in self.block(c.body))]
+                cases = (self.perhaps(span, self.block(c.body)) for c in node.cases)
+                return [self.expr(node.subject), *guards, *cases]
             case _:
                 return [ir.Other(span, tuple(self.children(node)))]
 
@@ -159,6 +163,10 @@ class _Reader:
         span = self.span(node)
         bound = [ir.Assign(span, (ir.Name(span, node.name),), ir.Other(span))] if node.name else []
         return [*self.exprs([node.type] if node.type else []), *bound, *self.block(node.body)]
+
+    def perhaps(self, span: ir.Span, body: list[ir.Node]) -> ir.Node:
+        """Statements that may be left out, or be left before their end."""
+        return ir.If(span, ir.Other(span), tuple(body))
 
     def with_item(self, item: ast.withitem) -> ir.Node:
         value = self.expr(item.context_expr)
@@ -236,6 +244,10 @@ class _Reader:
                 return ir.Spread(span, self.expr(node.value))
             case ast.Await():
                 return self.expr(node.value)
+            case ast.IfExp():
+                return ir.Choice(span, self.expr(node.test), (self.expr(node.body), self.expr(node.orelse)))
+            case ast.BoolOp(op=ast.Or()):
+                return ir.Choice(span, None, tuple(self.exprs(node.values)))
             case ast.NamedExpr():
                 return ir.Assign(span, (self.expr(node.target),), self.expr(node.value))
             case ast.Compare():

@@ -17,6 +17,8 @@ _TABLE = {
     "binary": "binary", "array": "sequence", "string_array": "sequence", "hash": "mapping", "assignment": "assign",
     "operator_assignment": "append", "method": "function", "singleton_method": "function", "block": "function",
     "do_block": "function", "lambda": "function", "class": "klass", "module": "klass", "if": "branch",
+    "conditional": "choice", "while": "again", "until": "again", "while_modifier": "again", "until_modifier": "again",
+    "case": "cases", "case_match": "cases", "begin": "tried",
     "unless": "branch", "if_modifier": "branch", "unless_modifier": "branch", "for": "loop", "return": "returned",
     "block_argument": "handed", "rescue": "caught", "splat_argument": "spread", "left_assignment_list": "sequence",
     "right_assignment_list": "sequence",

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
+from classifiers.code.containers import placed
 from classifiers.code.expressions import SELVES
 from classifiers.code.listings import are_patterns, members
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
+from classifiers.code.ways import again, go_back, meet, names_of, perhaps
 from classifiers.effects import Domain, OpaqueReason, Verb
 
 if TYPE_CHECKING:
@@ -44,36 +46,59 @@ def _imported(reader: Interpreter, node: ir.Import) -> Value:
 def _branch(reader: Interpreter, node: ir.If) -> Value:
     test = reader.value(node.test)
     truth = bool(test.data) if test.known and not isinstance(test.data, list | dict) else None
+    before = names_of(reader)
     if truth is not False:
-        reader.run(node.body)
-    if truth is not True:
+        with perhaps(reader, sure=truth is True):
+            reader.run(node.body)
+        if node.again:
+            again(reader, before, lambda: reader.run(node.body))
+    if truth is True:
+        return UNKNOWN
+    taken = names_of(reader)
+    go_back(reader, before)
+    with perhaps(reader, sure=truth is False):
         reader.run(node.orelse)
+    if truth is None:
+        meet(reader, taken)
     return UNKNOWN
 
 
 def _loop(reader: Interpreter, node: ir.Loop) -> Value:
     items = reader.value(node.items)
     turns: list[Any] = [UNKNOWN if not items.known else None]
-    if items.known and isinstance(items.data, list):
+    before, exact = names_of(reader), False
+    if items.known and isinstance(items.data, list) and items.data:
+        exact = len(items.data) <= MAX_TURNS
         turns = items.data[:MAX_TURNS] + ([UNKNOWN] if len(items.data) > MAX_TURNS else [])
-    elif (table := members(items)) is not None:
+    elif (table := members(items)) is not None and table[0]:
         turns = table[1] if reader.language == "php" else table[0]
+        exact = True
     elif (one := reader.library.calls.get(f"{items.ref}@each")) is not None:  # a collection of a client's
         turns = [replace(items, ref=one.returns, known=False)]
     elif items.known or items.taint or items.ref:
         turns = [unknown(items.raw, items)]
     given: list[Value] = []
-    for turn in turns:
+
+    def take(turn: Any) -> None:
         if node.target is not None:
             _bind_target(reader, node.target, turn if isinstance(turn, Value) else UNKNOWN)
         given.append(reader.run(node.body))
+
+    with perhaps(reader, sure=exact):
+        for turn in turns:
+            take(turn)
+    if not exact:
+        again(reader, before, lambda: take(turns[-1]))
     if node.gives and items.known and isinstance(items.data, list) and (node.gives == "all" or are_patterns(given)):
         return Value(known=True, data=given, raw=reader.source(node), taint=taints(*given))
     return UNKNOWN
 
 
 def _returned(reader: Interpreter, node: ir.Return) -> Value:
-    return reader.value(node.value)
+    value = reader.value(node.value)
+    if reader.ends:
+        reader.ends[-1].append(value)
+    return value
 
 
 def _function(reader: Interpreter, node: ir.Function) -> Value:
@@ -118,6 +143,7 @@ def _bind_target(reader: Interpreter, target: ir.Node, value: Value) -> None:
             base = reader.value(target.obj)
             known = reader.library.call(f"{base.ref}[]=") if base.ref else None
             place = reader.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
+            placed(reader, target.obj, base, place, value)
             if isinstance(value.function, ir.Function) and reader.source(target).startswith("$SIG{"):  # Perl
                 reader.enter(value.function, [])
             if known is not None:

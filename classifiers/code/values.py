@@ -25,6 +25,7 @@ class Value:
     function: Function | Class | None = None
     decoded: bool = False  # came out of base64, hex or the like, as a constant
     shape: str | None = None  # text with each unknown part as ``$name``, for readers that know such holes
+    others: tuple[Value, ...] = ()  # not known, but one of these constants
 
     @property
     def text(self) -> str | None:

@@ -9,6 +9,7 @@ from classifiers.code.grammar.nodes import SKIP
 from classifiers.code.grammar.texts import Texts
 
 LISTS = frozenset({"arguments", "argument_list", "list_expression", "argument_expression_list"})
+EITHER = frozenset({"||", "??", "or", "//"})  # the first that is true, or is there
 _MEMBERS = frozenset({"spread_element", "method_definition"})
 
 
@@ -90,8 +91,18 @@ class Expressions(Texts):
         if left is None or right is None:
             return ir.Other(self.source.span(node), tuple(self.block(node)))
         operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()
+        if operator in EITHER:
+            return ir.Choice(self.source.span(node), None, (self.node(left), self.node(right)))
         op = "+" if operator in {"+", ".", "<<"} else "/" if operator == "/" else "?"
         return ir.Binary(self.source.span(node), op, self.node(left), self.node(right))
+
+    def choice(self, node: Any) -> ir.Node:
+        """``test ? a : b``, and PHP's ``a ?: b``."""
+        test, other = self.part(node, "condition"), self.part(node, "alternative")
+        taken = self.part(node, "consequence", "consequent", "body")
+        if taken is None:
+            return ir.Choice(self.source.span(node), None, (self.node(test), self.node(other)))
+        return ir.Choice(self.source.span(node), self.node(test), (self.node(taken), self.node(other)))
 
     def first(self, node: Any) -> ir.Node:
         """The value before a type."""

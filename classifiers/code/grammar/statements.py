@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from classifiers.code import ir
-from classifiers.code.grammar.expressions import LISTS, Expressions
+from classifiers.code.grammar.expressions import EITHER, LISTS, Expressions
 from classifiers.code.grammar.nodes import SKIP
 
+_HANDLERS = frozenset({"catch_clause", "rescue"})
+_ENDS = frozenset({"finally_clause", "ensure", "else"})
 _GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
 _DECLARES = frozenset({"variable_declarator", "variable_declaration"})  # a name of the scope it stands in
 _RESTS = frozenset({"rest_pattern", "splat_parameter", "variadic_parameter"})  # they take the arguments that are left
@@ -29,9 +31,14 @@ class Statements(Expressions):
         return ir.Other(made.span, (*given, made)) if given else made
 
     def append(self, node: Any) -> ir.Node:
-        left, right = self.target(self.part(node, "left")), self.node(self.part(node, "right"))
-        span = self.source.span(node)
-        return ir.Assign(span, (left,), ir.Binary(span, "+", left, right), outer=True)
+        """``a += b``, ``a ||= b``."""
+        left, right, span = self.part(node, "left"), self.part(node, "right"), self.source.span(node)
+        operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()[:-1]
+        target, value = self.target(left), self.node(right)
+        if operator in EITHER:
+            return ir.Assign(span, (target,), ir.Choice(span, None, (target, value)), outer=True)
+        op = "+" if operator in {"+", ".", "<<"} else "?"
+        return ir.Assign(span, (target,), ir.Binary(span, op, target, value), outer=True)
 
     def target(self, node: Any) -> ir.Node:
         """``const {a, b: c} = …`` binds members; everything else is an expression."""
@@ -106,6 +113,40 @@ class Statements(Expressions):
             else None
         )
         return ir.Loop(self.source.span(node), self.node(target), made or self.node(items), tuple(self.as_block(body)))
+
+    def bumped(self, node: Any) -> ir.Node:
+        """``i++``."""
+        span = self.source.span(node)
+        return ir.Assign(span, (self.node(self.part(node, "argument") or node.named_children[0]),), ir.Other(span))
+
+    def again(self, node: Any) -> ir.Node:
+        """``while``, ``until``, ``do`` and ``for (…; …; …)``: the body may run any number of times."""
+        span, body = self.source.span(node), self.as_block(self.part(node, "body", "block"))
+        step, first = self.part(node, "increment", "update"), self.part(node, "initializer", "initialize")
+        turns = (*body, self.node(step)) if step is not None else tuple(body)
+        loop = ir.If(span, self.node(self.part(node, "condition")), turns, again=True)
+        return loop if first is None else ir.Other(span, (self.node(first), loop))
+
+    def optional(self, node: Any) -> ir.Node:
+        """Statements that may be left out: a case, a handler."""
+        return ir.If(self.source.span(node), ir.Other(self.source.span(node)), tuple(self.block(node)))
+
+    def cases(self, node: Any) -> ir.Node:
+        """Ruby's ``case``: what is asked, then ways of which one is taken."""
+        parts = [
+            self.optional(c) if c.type in {"when", "else", "in_clause"} else self.node(c) for c in node.named_children
+        ]
+        return ir.Other(self.source.span(node), tuple(parts))
+
+    def tried(self, node: Any) -> ir.Node:
+        """What may be left before its end, its handlers, and what comes in any case."""
+        span, held = self.source.span(node), [c for c in node.named_children if c.type not in SKIP]
+        handlers = [c for c in held if c.type in _HANDLERS]
+        ends = [c for c in held if c.type in _ENDS]
+        body = [self.node(c) for c in held if c not in handlers and c not in ends]
+        tried = [ir.If(span, ir.Other(span), tuple(body))] if handlers else body
+        caught = (ir.If(span, ir.Other(span), (self.node(c),)) for c in handlers)
+        return ir.Other(span, (*tried, *caught, *map(self.node, ends)))
 
     def returned(self, node: Any) -> ir.Node:
         parts = self.block(node)

@@ -1,0 +1,117 @@
+"""Lists and tables that change: a call or an assignment in, what they may hold from then on.
+
+A list is one object under all its names, as in the program, so it is changed in place. What is added on a way that may
+not be taken is added all the same; where things stand in such a list is not known any more (``loosen``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from classifiers.code import ir
+from classifiers.code.values import Value, taints, unknown
+
+if TYPE_CHECKING:
+    from classifiers.code.interpret import Interpreter
+
+MAX_MEMBERS = 400
+# Methods by what they do to the object, and functions whose first argument is the object.
+_ADD = frozenset({"append", "appendleft", "add", "push", "unshift", "addlast", "addfirst", "enqueue"})
+_JOIN = frozenset({"extend", "extendleft", "update", "addrange", "merge!", "concat!"})
+_SET = frozenset({"setdefault", "set", "store", "__setitem__"})
+_MOVE = frozenset({"pop", "popleft", "popitem", "shift", "remove", "discard", "clear", "delete"}) | frozenset(
+    {"sort", "reverse", "splice", "insert"}
+)
+_FUNCTIONS = {
+    "push": "push", "unshift": "push", "array_push": "push", "array_unshift": "push", "table.insert": "insert",
+    "heapq.heappush": "push", "bisect.insort": "push", "random.shuffle": "sort", "list.append": "append",
+}  # fmt: skip
+
+
+def grow(reader: Interpreter, node: ir.Call, func: Value, args: Sequence[Value], named: dict[str, Value]) -> None:
+    """A call that changes a list or table we know: ``files.append(path)``, ``push @files, $path``."""
+    held = func.data if isinstance(func.data, Value) and func.ref.startswith("?.") else None
+    method, rest = func.ref.rpartition(".")[2].lower(), args
+    if held is None and func.ref in _FUNCTIONS and args:
+        held, method, rest = args[0], _FUNCTIONS[func.ref], args[1:]
+    if held is None or not held.known or not isinstance(held.data, list | dict):
+        return
+    before = len(held.data)
+    if method in _SET and len(rest) == 2:
+        put(reader, held, rest[0], rest[1])
+    elif method in _JOIN:
+        for other in rest:
+            _join(reader, held, other)
+        for key, value in named.items():
+            _keep(reader, held, key, value)
+    elif method in _ADD or method in {"insert", "splice"}:
+        for value in rest if method in _ADD else rest[-1:] if method == "insert" else rest[2:]:
+            _add(held, value)
+    if method in _MOVE or "left" in method or "first" in method or method == "unshift" or reader.unsure:
+        loosen(reader, held.data, changed=len(held.data) != before or method in _MOVE)
+    _tainted(reader, node.func.obj if isinstance(node.func, ir.Attr) else None, held, (*rest, *named.values()))
+
+
+def put(reader: Interpreter, held: Value, key: Value, value: Value) -> None:
+    """``held[key] = value``."""
+    data, place = held.data, key.data
+    if isinstance(data, dict):
+        _keep(reader, held, key.text or (str(place) if key.known and isinstance(place, int) else ""), value)
+    elif isinstance(data, list) and key.known and isinstance(place, int) and -len(data) <= place < len(data):
+        data[place] = value if not reader.unsure else unknown(value.raw, value, data[place])
+    elif isinstance(data, list):
+        _add(held, value)
+        loosen(reader, data, changed=not (key.known and place == len(data) - 1) or bool(reader.unsure))
+
+
+def placed(reader: Interpreter, target: ir.Node, held: Value, key: Value, value: Value) -> None:
+    """The same for an assignment; the name it is known by is tainted by what it holds now."""
+    if held.known and isinstance(held.data, list | dict):
+        put(reader, held, key, value)
+        _tainted(reader, target, held, (value,))
+
+
+def loosen(reader: Interpreter, data: list[Value] | dict[str, Value], *, changed: bool) -> None:
+    if changed:
+        reader.loose[id(data)] = data
+
+
+def _add(held: Value, value: Value) -> None:
+    if len(held.data) >= MAX_MEMBERS:
+        held.data[-1] = unknown("", value)
+    elif isinstance(held.data, list):
+        held.data.append(value)
+    else:
+        held.data[value.text or f"?{len(held.data)}"] = value
+
+
+def _join(reader: Interpreter, held: Value, other: Value) -> None:
+    if isinstance(held.data, dict):
+        for key, value in other.data.items() if isinstance(other.data, dict) else [("", unknown("", other))]:
+            _keep(reader, held, key, value)
+        return
+    members = other.data if other.known and isinstance(other.data, list | dict) else [unknown(other.raw, other)]
+    for member in list(members):
+        _add(held, member if isinstance(member, Value) else unknown("", other))
+
+
+def _keep(reader: Interpreter, held: Value, key: str, value: Value) -> None:
+    """Under a name; one nobody knows may be any of those there."""
+    old = held.data.get(key)
+    if not key:
+        held.data[f"?{len(held.data)}"] = value
+        loosen(reader, held.data, changed=True)
+    elif old is None or not reader.unsure:
+        held.data[key] = value
+    elif isinstance(old, Value):
+        held.data[key] = unknown(value.raw, value, old)
+
+
+def _tainted(reader: Interpreter, node: ir.Node | None, held: Value, given: Sequence[Value]) -> None:
+    taint = held.taint | taints(*given)
+    if isinstance(node, ir.Name) and taint != held.taint:
+        scope = next((s for s in reversed(reader.scopes) if s.get(node.id) is held), None)
+        if scope is not None:
+            scope[node.id] = replace(held, taint=taint)
