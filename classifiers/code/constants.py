@@ -239,6 +239,7 @@ _TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "unquote": lambda texts: unquote(texts[0]),
     "concat": "".join,
     "text_join": lambda texts: posixpath.join(*texts),
+    "slash_join": lambda texts: posixpath.normpath("/".join(filter(None, texts))),
     "windows_join": lambda texts: ntpath.join(*texts),
     "dirname": lambda texts: posixpath.dirname(texts[0]),
     "basename": lambda texts: posixpath.basename(texts[0]),

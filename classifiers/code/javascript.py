@@ -18,6 +18,7 @@ _TABLE = {
     "augmented_assignment_expression": "append", "function_declaration": "function",
     "function_expression": "function", "arrow_function": "function", "method_definition": "function",
     "generator_function_declaration": "function", "class_declaration": "klass", "if_statement": "branch",
+    "unary_expression": "unary",
     "ternary_expression": "choice", "sequence_expression": "comma", "for_in_statement": "loop",
     "while_statement": "again", "do_statement": "again", "for_statement": "again", "switch_case": "optional",
     "update_expression": "bumped",

@@ -12,7 +12,8 @@ from classifiers.code.treesitter import Source, parser_of
 _TABLE = {
     "identifier": "name", "string": "string", "number": "number", "true": "truth", "false": "truth", "nil": "truth",
     "function_call": "call", "dot_index_expression": "member", "method_index_expression": "member",
-    "bracket_index_expression": "index", "binary_expression": "binary", "table_constructor": "mapping",
+    "bracket_index_expression": "index", "binary_expression": "binary", "unary_expression": "unary",
+    "table_constructor": "mapping",
     "assignment_statement": "assign", "function_declaration": "function", "function_definition": "function",
     "if_statement": "branch", "elseif_statement": "branch", "for_statement": "loop",
     "while_statement": "again", "repeat_statement": "again", "return_statement": "returned",

@@ -96,6 +96,14 @@ class Expressions(Texts):
         op = "+" if operator in {"+", ".", "<<"} else "/" if operator == "/" else "?"
         return ir.Binary(self.source.span(node), op, self.node(left), self.node(right))
 
+    def unary(self, node: Any) -> ir.Node:
+        """``!a``, ``-1``, ``typeof a``: not what it is done to."""
+        span, parts = self.source.span(node), self.block(node)
+        only = parts[0] if len(parts) == 1 else None
+        if self.text(node).startswith("-") and isinstance(only, ir.Const) and isinstance(only.value, int):
+            return ir.Const(span, -only.value)
+        return ir.Other(span, tuple(parts))
+
     def choice(self, node: Any) -> ir.Node:
         """``test ? a : b``, and PHP's ``a ?: b``."""
         test, other = self.part(node, "condition"), self.part(node, "alternative")

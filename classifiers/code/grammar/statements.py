@@ -10,6 +10,8 @@ from classifiers.code import ir
 from classifiers.code.grammar.expressions import EITHER, LISTS, Expressions
 from classifiers.code.grammar.nodes import SKIP
 
+_AT_LEAST_ONCE = frozenset({"do_statement", "repeat_statement"})
+_OPPOSITE = ("unless", "until", "repeat")
 _HANDLERS = frozenset({"catch_clause", "rescue"})
 _ENDS = frozenset({"finally_clause", "ensure", "else"})
 _GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
@@ -95,7 +97,7 @@ class Statements(Expressions):
         taken = self.part(node, "consequence", "body") or (others[0] if others else None)
         rest = [c for c in others if taken is None or c.id != taken.id]
         return ir.If(
-            self.source.span(node), self.node(test), tuple(self.as_block(taken)), tuple(self.node(c) for c in rest)
+            self.source.span(node), self.tested(node), tuple(self.as_block(taken)), tuple(self.node(c) for c in rest)
         )
 
     def as_block(self, node: Any) -> list[ir.Node]:
@@ -124,8 +126,17 @@ class Statements(Expressions):
         span, body = self.source.span(node), self.as_block(self.part(node, "body", "block"))
         step, first = self.part(node, "increment", "update"), self.part(node, "initializer", "initialize")
         turns = (*body, self.node(step)) if step is not None else tuple(body)
-        loop = ir.If(span, self.node(self.part(node, "condition")), turns, again=True)
-        return loop if first is None else ir.Other(span, (self.node(first), loop))
+        test = self.tested(node)
+        loop = ir.If(span, test, turns, again=True)
+        before = [] if first is None else [self.node(first)]
+        before += body if node.type in _AT_LEAST_ONCE else []
+        return ir.Other(span, (*before, loop)) if before else loop
+
+    def tested(self, node: Any) -> ir.Node:
+        """A condition; ``unless`` and ``until`` ask for its opposite."""
+        test = self.part(node, "condition")
+        read = self.node(test)
+        return ir.Other(self.source.span(node), (read,)) if node.type.startswith(_OPPOSITE) else read
 
     def optional(self, node: Any) -> ir.Node:
         """Statements that may be left out: a case, a handler."""

@@ -32,6 +32,14 @@ CASES = [
     ("javascript", "const fs=require('fs'); for(let i=0;i<3;i++){ fs.unlinkSync('a'+i) }", {"a0", None}),
     ("php", "$x='a'; while($q){ unlink($x); $x='b'; }", {"a", "b"}),
     ("lua", "local x='a' repeat os.remove(x) x='b' until q", {"a", "b"}),
+    ("javascript", "const fs=require('fs'); do { fs.unlinkSync('a') } while (false)", {"a"}),
+    # the opposite of a test
+    ("javascript", "const fs=require('fs'); const x='q'; if (!x) fs.unlinkSync('a'); else fs.unlinkSync('b')", {"a", "b"}),
+    ("ruby", "x='q'\nunless x\nFile.delete('a')\nelse\nFile.delete('b')\nend", {"a", "b"}),
+    ("lua", "local x='q' if not x then os.remove('a') else os.remove('b') end", {"a", "b"}),
+    ("php", "$x='q'; unlink(!$x ? 'a' : 'b');", {"a", "b"}),
+    ("perl", "my $x='q'; unlink 'a' unless $x;", {"a"}),
+    ("javascript", "const fs=require('fs'), path=require('path'); fs.unlinkSync(path.join('a', '/b'))", {"a/b"}),
     # every end of a function, and functions that call themselves
     ("python", "import os\ndef f():\n  if q: return 'a'\n  return 'b'\nos.remove(f())", {"a", "b"}),
     ("javascript", "const fs=require('fs'); const f=(q)=>{ if(q) return 'a'; return 'b' }; fs.unlinkSync(f())", {"a", "b"}),
