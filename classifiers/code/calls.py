@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from classifiers.code.constants import fold
+from classifiers.code.constants import TEXT_KINDS, fold
 from classifiers.code.ir import Node
 from classifiers.code.library import Known
 from classifiers.code.readers import BINDERS, PLACES, READERS, STRANGERS
 from classifiers.code.values import UNKNOWN, Value, taints, unknown
+from classifiers.code.ways import any_of
 from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.templates import Given, Lookup, fill_all, template
@@ -229,7 +230,8 @@ def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
         own = site.own
         return replace(own, ref=site.func.ref.rpartition(".")[0], taint=own.taint | taint)
     if known.value:
-        value = fold(known.value, site.own, list(site.args), site.raw)
+        owns = site.own.others or (site.own,)
+        value = any_of(site.reader, [_folded(site, known, own) for own in owns], UNKNOWN)
         return replace(value, taint=value.taint | taint)
     if known.returns:
         if known.returns.endswith("*"):  # a list of such objects
@@ -241,3 +243,11 @@ def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
         shape = first.shape if first is not None else None
         return Value(ref=known.returns, raw=site.raw, taint=taint, data=held, shape=shape)
     return Value(raw=site.raw, taint=taint)
+
+
+def _folded(site: Site, known: Known, own: Value) -> Value:
+    """A method of a text nobody knows gives none, whatever it is given."""
+    is_method = site.reader.library.methods.get(site.func.ref.rpartition(".")[2]) is known
+    if is_method and not own.known and known.value in TEXT_KINDS:
+        return unknown(site.raw, own, *site.args)
+    return fold(known.value, own, list(site.args), site.raw)

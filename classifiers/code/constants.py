@@ -77,12 +77,12 @@ def fold(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
 
 
 def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
-    if kind in _TEXT_KINDS:
+    if kind in TEXT_KINDS:
         given = [own, *args] if own.known else list(args)
         texts = [v.text for v in given if v.known and v.text is not None]
         if len(texts) == len(given) and texts and _fits(texts):
             try:
-                found = _TEXT_KINDS[kind](texts)
+                found = TEXT_KINDS[kind](texts)
             except (ValueError, binascii.Error, UnicodeError, IndexError, LookupError):
                 return unknown(raw, own, *args)
             if found is not None and len(found) <= MAX_TEXT:
@@ -223,7 +223,7 @@ def _replaced(text: str, old: str, new: str) -> str | None:
     return text.replace(old, new) if grown <= MAX_TEXT else None
 
 
-_TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
+TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "b64": _b64,
     "hex": lambda texts: bytes.fromhex(texts[0]).decode("utf-8"),
     "rot13": lambda texts: codecs.decode(texts[0], "rot13"),
@@ -234,7 +234,9 @@ _TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "reverse": lambda texts: texts[0][::-1],
     "lower": lambda texts: texts[0].lower(),
     "upper": lambda texts: texts[0].upper(),
-    "strip": lambda texts: texts[0].strip(),
+    "strip": lambda texts: texts[0].strip(*texts[1:2]),
+    "lstrip": lambda texts: texts[0].lstrip(*texts[1:2]),
+    "rstrip": lambda texts: texts[0].rstrip(*texts[1:2]),
     "replace": lambda texts: _replaced(texts[0], texts[1], texts[2]),
     "unquote": lambda texts: unquote(texts[0]),
     "concat": "".join,

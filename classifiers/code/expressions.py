@@ -90,7 +90,12 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         return Value(
             ref=f"{base.ref}.{node.name}", raw=reader.source(node), taint=base.taint, data=base.data, shape=shape
         )
-    return Value(ref=f"?.{node.name}", raw=reader.source(node), taint=base.taint, data=base if base.known else None)
+    return Value(
+        ref=f"?.{node.name}",
+        raw=reader.source(node),
+        taint=base.taint,
+        data=base if base.known or base.others else None,
+    )
 
 
 def _index(reader: Interpreter, node: ir.Index) -> Value:

@@ -92,6 +92,8 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
         method = "run"
     if method in reader.methods and not reader.library.call(func.ref):
         return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
+    if taker is not None and taker.run == "partial":  # what it keeps may be one of several when it is called
+        return make_call(Site(reader, func, args, named, node.span))
     keys = list(named)
 
     def call(given: Sequence[Value]) -> Value:

@@ -40,6 +40,10 @@ CASES = [
     ("php", "$x='q'; unlink(!$x ? 'a' : 'b');", {"a", "b"}),
     ("perl", "my $x='q'; unlink 'a' unless $x;", {"a"}),
     ("javascript", "const fs=require('fs'), path=require('path'); fs.unlinkSync(path.join('a', '/b'))", {"a/b"}),
+    # a method of what is not known, or is one of several
+    ("python", "import os\nos.remove(q.strip('/'))", {None}),
+    ("python", "import os\nx='/a'\nif q: x='/b/'\nos.remove(x.strip('/') + x.lstrip('/'))", {"aa", "ab", "ba", "bb"}),
+    ("python", "import os, functools\nfunctools.partial(os.remove, 'a' if q else 'b')()", {"a", "b"}),
     # every end of a function, and functions that call themselves
     ("python", "import os\ndef f():\n  if q: return 'a'\n  return 'b'\nos.remove(f())", {"a", "b"}),
     ("javascript", "const fs=require('fs'); const f=(q)=>{ if(q) return 'a'; return 'b' }; fs.unlinkSync(f())", {"a", "b"}),
