@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+READING = 0.93  # of a budget; the rest is for telling what was read so far
+
 
 class _Aside(threading.local):
     """Seconds this thread has spent in collections and loading; how deep in ``loading`` it is; since when."""

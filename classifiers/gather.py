@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from classifiers.clock import spent
+from classifiers.clock import READING, spent
 from classifiers.effects import (
     Action,
     Certainty,
@@ -126,7 +126,7 @@ class Gather:
 
     def start_clock(self, max_ms: float) -> None:
         """Give the reading ``max_ms`` of processor time (a busy machine or a collection changes no answer)."""
-        self.deadline = spent() + max_ms / 1000
+        self.deadline = spent() + READING * max_ms / 1000
 
     def half_time(self, max_ms: float) -> float | None:
         """When parsing should be done, so that reading has its share."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from classifiers.clock import spent
+from classifiers.clock import READING, spent
 from classifiers.effects import (
     Action,
     Effect,
@@ -19,7 +19,6 @@ from classifiers.effects import (
 
 MAX_EFFECTS = 400
 MAX_OPAQUE = 100
-_READING = 0.93  # of the budget; the rest is for telling what was read so far
 
 
 class OutOfTimeError(Exception):
@@ -33,7 +32,7 @@ class Collector:
         self.opaque: list[Opaque] = []
         self.notes: dict[str, None] = {}
         self.index: dict[Effect, int] = {}
-        self.deadline = spent() + _READING * max_ms / 1000  # our own work, not the wait for a processor
+        self.deadline = spent() + READING * max_ms / 1000  # our own work, not the wait for a processor
         self.steps = 0
 
     def tick(self, ahead: float = 0.0) -> None:

@@ -10,10 +10,14 @@ from classifiers.shell.treesitter.reader import REDIRECTS, Node, Reader
 from classifiers.shell.treesitter.redirections import is_descriptor, redirect, redirected
 from classifiers.shell.treesitter.words import add_word, words_of
 
+_LOOK = 100  # words between two looks at the clock
+
 
 def _command(reader: Reader, node: Node) -> ir.Stmt:
     out = ir.Simple([], [], [], reader.span(node))
-    for child in node.children:
+    for i, child in enumerate(node.children, 1):
+        if not i % _LOOK and reader.tick is not None:
+            reader.tick(0.0)
         kind = child.type
         if kind == "variable_assignment":
             out.assigns.append(assign(reader, child))

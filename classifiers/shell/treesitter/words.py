@@ -20,7 +20,6 @@ _PATTERNS = frozenset({"#", "##", "%", "%%", "/", "//", "/#", "/%", "^", "^^", "
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*|\d")
-_DOLLAR = re.compile(r"(?<!\\)(?:\\\\)*\$\Z")  # the word ends with one that is not escaped
 
 
 def add_word(words: list[ir.WordIR], word: ir.WordIR) -> None:
@@ -35,7 +34,10 @@ def add_word(words: list[ir.WordIR], word: ir.WordIR) -> None:
 def _with_variable(before: ir.WordIR, after: ir.WordIR) -> tuple[ir.Part, ...] | None:
     """``$A-b$C/d`` is cut between the second dollar sign and its name, ``-b$"a"`` behind the dollar sign."""
     last, first = before.parts[-1], after.parts[0]
-    if not isinstance(last, ir.Lit) or last.quoted or not _DOLLAR.search(before.raw):
+    if not isinstance(last, ir.Lit) or last.quoted or not before.raw.endswith("$"):
+        return None
+    escapes = len(before.raw) - 1 - len(before.raw[:-1].rstrip("\\"))
+    if escapes % 2:
         return None
     kept = (*before.parts[:-1], *((ir.Lit(last.text[:-1]),) if len(last.text) > 1 else ()))
     if after.raw.startswith('"'):

@@ -93,6 +93,7 @@ PATHOLOGICAL = {
     "dots": "rm " + "../" * 20_000,
     "functions without a name": "()" * 10_000,
     "old arithmetic": "$[" * 10_000,
+    "variables cut behind a dollar": "$A-b" * 5_000 + "/x",
     "pipes of nothing": "|" * 20_000,
     "here-strings of nothing": "<<<" * 6_000,
     "ranges side by side": "{1..9}" * 3_000,
