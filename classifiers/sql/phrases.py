@@ -75,6 +75,11 @@ def _read_inside(phrase: _Phrase, found: re.Match[str], site: Site, again: Again
         inner = _FIELD.sub(lambda field: groups[field.group(1)], line)
         for start, end in statements(inner):
             again(inner[start:end], inside)
+    _defer(phrase, site, before)
+
+
+def _defer(phrase: _Phrase, site: Site, before: int) -> None:
+    """What was added since ``before`` runs later, where the phrase says so."""
     for i in range(before, len(site.out.effects) if phrase.deferred else 0):
         site.out.effects[i] = replace(site.out.effects[i], condition=Condition.DEFERRED)
 
@@ -114,7 +119,9 @@ def _add(phrase: _Phrase, found: re.Match[str], site: Site, certainty: Certainty
         effect = _named(effect, groups, site.place)  # noqa: PLW2901 - the same effect, its database object named
         site.out.put(replace(_placed(effect, site.place), certainty=certainty), site.span)
     if phrase.command:
+        before = len(site.out.effects)
         run_command(groups.get("command", "").replace("''", "'"), "shell", site, ("copy program",))
+        _defer(phrase, site, before)
     if phrase.procedure:
         tail = found.string[found.end() :]
         arguments = [(m.group(1) or m.group(2) or "").replace("''", "'") for m in _ARGUMENT.finditer(tail)]

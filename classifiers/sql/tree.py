@@ -30,6 +30,11 @@ _BY_PHRASE = frozenset({
     "Transaction", "Commit", "Rollback", "Kill", "Comment", "Analyze", "LoadData", "Cache", "Uncache", "Refresh",
     "Export",
 })  # fmt: skip
+_FILE = "read filesystem:{path:0} read_only"
+# By the scheme of an address, DuckDB documentation, "HTTP(S) Support", "S3 API Support", "Azure Extension".
+_SOURCES = dict.fromkeys(("http", "https", "ftp"), "receive network:{host:0} read_only") | dict.fromkeys(
+    ("s3", "s3a", "s3n", "gs", "gcs", "r2", "az", "azure", "abfs", "abfss"), "read cloud:{text:0} read_only"
+)
 _EMBEDDED = frozenset({"sqlite", "duckdb", None})
 _ADDING = frozenset({
     "ColumnDef", "AddConstraint", "AlterRename", "RenameColumn", "AddPartition", "AlterSet", "AlterSession",
@@ -103,8 +108,17 @@ class _Reader:
             elif isinstance(node, exp.TruncateTable):
                 self.add(Verb.DELETE, target, breadth=Breadth.ALL)
             else:
-                erases = any(str(w.args.get("then")).upper().startswith("DELETE") for w in node.find_all(exp.When))
-                self.add(Verb.MODIFY, target, destructive=True if erases else None, breadth=Breadth.MANY)
+                self.merge(node, target)
+
+    def merge(self, node: Any, target: str) -> None:
+        """Each kind of arm a MERGE has, once."""
+        arms = {str(when.args.get("then")).upper().split()[0] for when in node.find_all(self.exp.When)}
+        if arms & {"UPDATE", "UPDATE*"} or not arms & {"DELETE", "INSERT", "DO"}:
+            self.add(Verb.MODIFY, target, destructive=None, breadth=Breadth.MANY)
+        if "DELETE" in arms:
+            self.add(Verb.DELETE, target, breadth=Breadth.MANY)
+        if "INSERT" in arms:
+            self.add(Verb.CREATE, target, destructive=False)
 
     def replaces(self, node: Any) -> bool:
         """An INSERT that may change rows that are there; one that leaves them alone (DO NOTHING, IGNORE) does not."""
@@ -234,7 +248,7 @@ class _Reader:
             if id(table) in self.written or not name or (name.lower() in ctes and not table.args.get("db")):
                 continue
             if isinstance(table.this, self.exp.Literal) or "/" in name or name.endswith((".csv", ".parquet", ".json")):
-                self.put_lines(["read filesystem:{path:0} read_only"], [name])
+                self.put_lines([_source(name)], [name])
             elif self.table(table) not in self.changed:
                 self.add(Verb.READ, self.table(table))
             found = True
@@ -277,6 +291,8 @@ class _Reader:
                 self.out.hide(OpaqueReason(told["open"]), self.span, name)
             if told is not None:
                 lines = told["effects"] if isinstance(told, dict) else told
+                if lines == [_FILE]:  # DuckDB's readers take addresses too
+                    lines = [_source(arguments[0] if arguments else None)]
                 self.put_lines(lines, [_host_in(a) if name.startswith("dblink") else a for a in arguments])
             if name in runs:
                 inner += [a for a in arguments if a is not None and starts_like_sql(a)]
@@ -291,7 +307,9 @@ class _Reader:
                 name = f"{parent.this.sql()}.{name}"
             own = [v for v in call.args.values() if isinstance(v, self.exp.Expression)]
             values = call.expressions if anonymous or not own else own
-            yield name.lower(), [self.literal(v) for v in values]
+            several = values[0].expressions if values and isinstance(values[0], self.exp.Array) else values[:1]
+            for first in several or [None]:  # a list of files is one call for each
+                yield name.lower(), [self.literal(v) for v in (first, *values[1:]) if v is not None]
 
     def put_lines(self, lines: list[str], arguments: list[str | None]) -> None:
         def lookup(key: str) -> Given | None:
@@ -325,6 +343,12 @@ def _keeps_values(action: Any) -> bool:
     """A part of ALTER TABLE that touches no stored value; a new column type may cut them off."""
     name = type(action).__name__
     return name in _ADDING or (name == "AlterColumn" and action.args.get("dtype") is None)
+
+
+def _source(name: str | None) -> str:
+    """How a file that a query names is read: by its address, from an object store, from the disk."""
+    scheme = (name or "").partition("://")[0].lower() if "://" in (name or "") else ""
+    return _SOURCES.get(scheme, _FILE)
 
 
 def _host_in(text: str | None) -> str | None:

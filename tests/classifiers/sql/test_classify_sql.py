@@ -29,14 +29,14 @@ CASES = [
     ("insert into a values (1) on conflict (id) do update set b = 2", "postgres", ["modify database:db:postgres:*/*/a maybe_destructive"]),
     ("with gone as (delete from a returning *) select * from gone", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
     ("explain analyze delete from a", "postgres", ["delete database:db:postgres:*/*/a all irreversible destructive"]),
-    ("explain delete from a", "postgres", ["read database:db:postgres:*/* read_only"]),
+    ("explain delete from a", "postgres", ["read database:db:postgres:*/*/a read_only"]),
     ("select * into b from a", "tsql", ["create database:db:tsql:*/*/b reversible", "read database:db:tsql:*/*/a read_only"]),
     ("grant all on a to bob", "postgres", ["grant identity:user:bob reversible"]),
     ("create role bob superuser", "postgres", ["create identity:user:bob reversible", "grant identity:user:bob reversible"]),
     ("create role bob nosuperuser", "postgres", ["create identity:user:bob reversible"]),
     ("vacuum into 'copy.db'", "sqlite", ["read database:db:sqlite:*/* read_only", "create filesystem:copy.db reversible path_scope=unknown"]),
     ("attach database '/srv/x.db' as x", "sqlite", ["read filesystem:/srv/x.db read_only path_scope=outside"]),
-    ("pragma table_info(a)", "sqlite", []),
+    ("pragma table_info(a)", "sqlite", ["read database:db:sqlite:*/*/a read_only"]),
     ("pragma writable_schema = 1", "sqlite", ["modify database:db:sqlite:*/*"]),
     ("begin; commit", None, []),
     (".mode csv\n.import --csv in.csv a\nselect 1 from b;", "sqlite", ["read filesystem:in.csv read_only path_scope=unknown", "create database:db:sqlite:*/*/a reversible", "read database:db:sqlite:*/*/b read_only"]),
@@ -50,6 +50,29 @@ CASES = [
     ("\\copy (select id from a join b on a.id = b.id) to stdout", "postgres", ["read database:db:postgres:*/*/a read_only", "read database:db:postgres:*/*/b read_only"]),
     ("select * from a into outfile '/tmp/a.csv'", "mysql", ["create filesystem:/tmp/a.csv reversible path_scope=temp", "read database:db:mysql:*/*/a read_only"]),
     ("load data infile '/tmp/a.csv' into table a", "mysql", ["read filesystem:/tmp/a.csv read_only path_scope=temp", "create database:db:mysql:*/*/a reversible"]),
+    ("pragma main.index_list('a')", "sqlite", ["read database:db:sqlite:*/*/a read_only"]),
+    ("pragma journal_mode", "sqlite", []),
+    ("explain (costs off) update only a set x = 1", "postgres", ["read database:db:postgres:*/*/a read_only"]),
+    ("merge into a using b on a.i = b.i when matched and b.x then delete when matched then update set y = b.y when not matched then insert (i) values (b.i)", None, ["modify database:db:*:*/*/a many maybe_destructive", "delete database:db:*:*/*/a many irreversible destructive", "create database:db:*:*/*/a reversible", "read database:db:*:*/*/b read_only"]),
+    ("merge into a using b on a.i = b.i when not matched by source then delete", "tsql", ["delete database:db:tsql:*/*/a many irreversible destructive", "read database:db:tsql:*/*/b read_only"]),
+    ("merge into a using b on a.i = b.i when not matched then insert (i) values (b.i)", None, ["create database:db:*:*/*/a reversible", "read database:db:*:*/*/b read_only"]),
+    ("select x into #few from a;\ndelete from b;\nselect 1", "tsql", ["create database:db:tsql:*/*/#few reversible", "read database:db:tsql:*/*/a read_only", "delete database:db:tsql:*/*/b all irreversible destructive", "read database:db:tsql:*/* read_only"]),
+    ("select 1 # one; two\nfrom a", "mysql", ["read database:db:mysql:*/*/a read_only"]),
+    ("backup database shop to disk = '/bak/shop.bak'", "tsql", ["read database:db:tsql:*/shop read_only", "modify filesystem:/bak/shop.bak maybe_destructive path_scope=outside"]),
+    ("copy into @out/day from a overwrite = true", "snowflake", ["read database:db:snowflake:*/*/a read_only", "modify cloud:@out/day maybe_destructive overwrite"]),
+    ("copy into 's3://out/day' from (select x from a) overwrite = true", "snowflake", ["modify cloud:s3://out/day maybe_destructive overwrite", "read database:db:snowflake:*/*/a read_only"]),
+    ("copy into @out/day from a", "snowflake", ["read database:db:snowflake:*/*/a read_only", "create cloud:@out/day reversible"]),
+    ("copy into a from @in/day", "snowflake", ["read cloud:@in/day read_only", "create database:db:snowflake:*/*/a reversible"]),
+    ("alter system set archive_cleanup_command = 'rm -r /srv/wal'", "postgres", ["modify database:db:postgres:*/* maybe_destructive persistence", "execute code condition=deferred", 'delete filesystem:/srv/wal recursive irreversible destructive condition=deferred path_scope=outside via=["copy program"]']),
+    ("alter system set restore_command = ''", "postgres", ["modify database:db:postgres:*/* maybe_destructive"]),
+    ("insert into function s3('https://b.example/x.csv', 'CSV') select i from a", "clickhouse", ["send cloud:https://b.example/x.csv", "read database:db:clickhouse:*/*/a read_only"]),
+    ("insert into function remote('h.example:9000', currentDatabase(), 'a') (i, j) values (1, 2)", "clickhouse", ["send network:h.example:9000"]),
+    ("insert into table function file('o.csv', 'CSV') select i from a", "clickhouse", ["modify filesystem:o.csv maybe_destructive path_scope=unknown", "read database:db:clickhouse:*/*/a read_only"]),
+    ("select i from postgresql('h.example:5432', 'd', 'a', 'u', 'p')", "clickhouse", ["receive network:h.example:5432 read_only"]),
+    ("from 'https://h.example/a.csv'", "duckdb", ["receive network:h.example read_only"]),
+    ("select i from 's3://b/a.parquet'", "duckdb", ["read cloud:s3://b/a.parquet read_only"]),
+    ("select i from read_parquet(['s3://b/a.parquet', 'c.parquet'])", "duckdb", ["read cloud:s3://b/a.parquet read_only", "read filesystem:c.parquet read_only path_scope=unknown"]),
+    ("attach 'https://h.example/a.db' as a", "duckdb", ["receive network:h.example read_only"]),
 ]  # fmt: skip
 
 
@@ -58,6 +81,13 @@ def test_a_statement_has_the_effects_of_the_conventions(text, engine, expected):
     action = classify_sql(text, engine)
     assert lines(action) == expected
     assert action.complete
+
+
+def test_a_library_the_server_is_told_to_load_is_code_nobody_has_read():
+    action = classify_sql("alter system set shared_preload_libraries = 'quick'", "postgres")
+    assert [(e.domain, e.action) for e in action.effects] == [("database", "modify"), ("code", "execute")]
+    assert action.effects[1].condition == "deferred"
+    assert not action.complete
 
 
 def test_a_dangerous_function_is_read_inside_any_statement():
