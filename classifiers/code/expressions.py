@@ -60,6 +60,9 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
     if own is not None:
         return own
     base = reader.value(node.obj)
+    method = next((m for m in base.made_by.methods if m.name == node.name), None) if base.made_by is not None else None
+    if method is not None:
+        return Value(function=method, made_by=base.made_by, raw=reader.source(node), data=base)
     if isinstance(base.function, ir.Class) and node.name == "new":
         return base
     if isinstance(base.function, ir.Function) and node.name in {"call", "yield"}:
@@ -104,8 +107,9 @@ def _index(reader: Interpreter, node: ir.Index) -> Value:
         return reader.enter(base.function, [key])
     if HOME.fullmatch(reader.source(node)):
         return constant("~")
-    if id(base.data) in reader.loose:
-        return unknown(reader.source(node), base)
+    if id(base.data) in reader.loose or (isinstance(base.data, list | dict) and not key.known and not base.others):
+        held = base.data.values() if isinstance(base.data, dict) else base.data or ()
+        return any_of(reader, [v for v in held if isinstance(v, Value)], unknown(reader.source(node), base))
     if isinstance(base.data, list) and base.data and are_patterns(base.data):  # one member stands for all of them
         return base if isinstance(key.data, slice) else base.data[0]
     if base.known and key.known and isinstance(base.data, list | dict | str):

@@ -42,7 +42,7 @@ class Interpreter:
         self.text, self.library, self.context, self.out, self.depth = text, library, context, out, depth
         self.language = library.language
         self.scopes: list[dict[str, Value]] = [{}]
-        self.methods: dict[str, ir.Function] = {}
+        self.methods: dict[str, list[ir.Function]] = {}  # by name, of every class
         self.fields: dict[str, Value | None] = {}  # what ``self.x`` holds; None when that differs
         self.reading: list[ir.Function] = []
         self.read: set[int] = set()
@@ -83,9 +83,15 @@ class Interpreter:
     def hoist(self, nodes: Iterable[ir.Node]) -> None:
         for node in nodes:
             if isinstance(node, ir.Function | ir.Class) and node.name:
-                self.bind(node.name, Value(function=node))
+                self.bind(node.name, self.made(node))
                 if isinstance(node, ir.Class):
-                    self.methods |= {m.name: m for m in node.methods}
+                    for method in node.methods:
+                        known = self.methods.setdefault(method.name, [])
+                        known += [method] if method not in known else []
+
+    def made(self, node: ir.Function | ir.Class) -> Value:
+        """A function or class, with the names it sees around it."""
+        return Value(function=node, around=self.scopes[-1] if len(self.scopes) > 1 else None)
 
     def value(self, node: ir.Node | None) -> Value:
         self.steps += 1
@@ -106,17 +112,27 @@ class Interpreter:
             out += [m for m in members if isinstance(m, Value)] if isinstance(members, list) else [value]
         return out
 
-    def enter(self, node: ir.Function | ir.Class, args: list[Value], named: dict[str, Value] | None = None) -> Value:
-        """Read a body with these arguments; a body being read already, or too deep, is not read again."""
+    def enter(
+        self,
+        node: ir.Function | ir.Class,
+        args: list[Value],
+        named: dict[str, Value] | None = None,
+        around: dict[str, Value] | None = None,
+    ) -> Value:
+        """Read a body with these arguments; a body being read already, or too deep, is not read again.
+
+        ``around``: the names of the function it was made in, which may have ended.
+        """
         if isinstance(node, ir.Class):
+            made = Value(raw=node.name, made_by=node)
             own = [m for m in node.methods if m.name in _UNASKED]
             for method in sorted(own, key=lambda m: m.name in {"__enter__", "__exit__", "__del__"}):
                 makes = method.name in {"constructor", "initialize", "__construct"}
-                self.enter(method, args if makes else [UNKNOWN, *args], named)
+                self.enter(method, args if makes else [made, *args], named)
             for method in node.methods:
                 if method not in own and _is_implied(method.name):
                     self.enter(method, [])
-            return UNKNOWN
+            return made
         again = self.reading.count(node)
         if again > 1 or len(self.reading) >= MAX_DEPTH or (again and node.name in _UNASKED):  # another class's
             return UNKNOWN
@@ -128,7 +144,8 @@ class Interpreter:
         if self.language == "powershell":
             named = {f"${key}": value for key, value in (named or {}).items()}
             named["$args"] = Value(known=True, data=list(args[len(node.params) :]), raw="$args")
-        self.scopes.append(_bound(node, args, named or {}))
+        outer = [around] if around is not None and not any(s is around for s in self.scopes) else []
+        self.scopes += [*outer, _bound(node, args, named or {})]
         try:
             for name, default in node.defaults[len(args) :] if node.defaults else ():
                 if default is not None and name not in (named or {}):
@@ -137,7 +154,7 @@ class Interpreter:
             value = self.run(node.body)
             return any_of(self, self.ends.pop(), value)
         finally:
-            self.scopes.pop()
+            del self.scopes[-1 - len(outer) :]
             self.reading.pop()
 
     def finish(self) -> None:
@@ -173,7 +190,7 @@ class Interpreter:
         """A field of an object of the program's own; what differs between objects is unknown."""
         before = self.fields.get(name, value)
         same = before is value or (before is not None and before.known == value.known and before.data == value.data)
-        self.fields[name] = value if same and (value.known or value.ref or value.function) else None
+        self.fields[name] = value if same and (value.known or value.ref or value.function or value.made_by) else None
 
     def call_library(self, name: str, args: list[Value], span: ir.Span) -> Value:
         """A call of the library that the program does not spell out."""

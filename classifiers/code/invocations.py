@@ -32,6 +32,7 @@ _SPREADS = frozenset(
     | {"urllib.parse.urlencode", "requests.post", "requests.put", "httpx.post", "json_encode", "serialize"}
     | {"http_build_query", "base64.b64encode"}
 )
+_TOLD_SELF = frozenset({"python", "perl"})  # the object is a method's first argument
 _ACTING = frozenset({"shell", "words", "code", "sql", "http", "file", "connect", "verb"})
 _ONE_BY_ONE = frozenset({
     "map", "imap", "imap_unordered", "starmap", "filter", "forEach", "each", "apply", "sorted", "sort", "min", "max",
@@ -81,7 +82,9 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
             value = reader.enter(func.function, args, {**named, "_": item})
         return value
     if func.function is not None:
-        return reader.enter(func.function, args, named)
+        held = [func.data] if isinstance(func.data, Value) and func.made_by is not None else []
+        told = held if reader.language in _TOLD_SELF else []
+        return reader.enter(func.function, [*told, *args], named, func.around)
     if not func.ref and func.text is not None and reader.language in {"php", "perl"}:
         func = Value(ref=func.text.lower(), raw=func.raw, taint=func.taint)
     if node.words and not func.ref and func.text is not None:
@@ -91,7 +94,9 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
     if method == "start" and "start" not in reader.methods and "run" in reader.methods:  # of a thread
         method = "run"
     if method in reader.methods and not reader.library.call(func.ref):
-        return reader.enter(reader.methods[method], [UNKNOWN, *args], named)
+        lead = [UNKNOWN] if reader.language in _TOLD_SELF else []  # any class's, when nobody knows the object
+        ends = [reader.enter(m, [*lead, *args], named) for m in reader.methods[method]]
+        return any_of(reader, ends, UNKNOWN)
     if taker is not None and taker.run == "partial":  # what it keeps may be one of several when it is called
         return make_call(Site(reader, func, args, named, node.span))
     keys = list(named)
@@ -192,7 +197,7 @@ def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[st
             given = [*bound.args, *given] if bound is not None else given  # noqa: PLW2901 - the same, with what it had
             options = dict(bound.named) if bound is not None else {}
             if handed.function is not None:
-                reader.enter(handed.function, given, options)
+                reader.enter(handed.function, given, options, handed.around)
             else:
                 make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], options, span))
 
@@ -215,7 +220,8 @@ def _members(func: Value) -> list[list[Value]]:
 def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value]) -> list[list[Value]]:
     """What a call passes to a function it is given."""
     at = next((i for i, a in enumerate(args) if a is handed), -1)
-    others = list(args[at + 1 :]) or [a for a in args if a is not handed]  # what follows it, else what is before it
+    before = [a for a in args if a is not handed]
+    others = list(args[at + 1 :]) or before  # what follows it, else what is before it
     head, _dot, how = func.ref.rpartition(".")
     if how == "then" and head and not others:  # import("x").then(m => …)
         return [[Value(ref=head, raw=func.raw, taint=taints(func))]]
@@ -225,4 +231,8 @@ def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value
     if func.ref.rpartition(".")[2] in _ONE_BY_ONE:
         items = next((a.data for a in others if isinstance(a.data, list)), None)
         return [[item] for item in items[:MAX_TURNS]] if items else [[unknown("", *others)]]
+    if others is before and any(
+        a.text is not None for a in others
+    ):  # ``on("done", f)``: what it is called with comes later
+        return [[unknown("", *others)]]
     return [others]

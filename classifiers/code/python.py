@@ -71,6 +71,18 @@ _NAMED = (ast.Name, ast.Attribute)
 _PROPERTIES = frozenset({"property", "cached_property", "setter", "getter", "deleter"})
 
 
+# Decorators that give back what does the same, and call nothing.
+_KEEPING = """functools contextlib dataclasses typing abc pytest unittest staticmethod classmethod property override
+overload cache lru_cache wraps contextmanager asynccontextmanager dataclass final abstractmethod total_ordering"""
+
+
+def _keeps(decorator: ast.expr) -> bool:
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    while isinstance(named, ast.Attribute):
+        named = named.value
+    return isinstance(named, ast.Name) and named.id in _KEEPING.split()
+
+
 class _Reader:
     def __init__(self, text: str, deadline: float | None) -> None:
         self.deadline = deadline
@@ -112,7 +124,9 @@ class _Reader:
                 return [ir.Import(span, f"{module}.{a.name}", a.asname or a.name) for a in node.names]
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 defined = self.function(node.name, node.args, node.body, span)
-                return [*self.decorators(node.decorator_list), *self.at_definition(node), defined]
+                kept = [d for d in node.decorator_list if _keeps(d)]
+                given = [self.given_to(d, node.name, span) for d in reversed(node.decorator_list) if d not in kept]
+                return [*self.decorators(kept), *self.at_definition(node), defined, *given]
             case ast.ClassDef():
                 methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
                 rest = [s for s in node.body if s not in methods]
@@ -193,6 +207,12 @@ class _Reader:
     def decorators(self, nodes: list[ast.expr]) -> list[ir.Node]:
         """Each is called with what it decorates."""
         return [ir.Call(self.span(n), ir.Name(self.span(n), "callable"), (self.expr(n),)) for n in nodes]
+
+    def given_to(self, decorator: ast.expr, name: str, span: ir.Span) -> ir.Node:
+        """``@d def f``: ``d`` is called with ``f``, and ``f`` is what it gives, or itself where nobody knows."""
+        function = ir.Name(span, name)
+        made = ir.Call(self.span(decorator), self.expr(decorator), (function,))
+        return ir.Assign(span, (function,), ir.Choice(span, ir.Other(span), (function, made)))
 
     def at_definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ir.Node]:
         """What runs when a function is defined, not when it is called: defaults and annotations."""

@@ -103,10 +103,10 @@ def _returned(reader: Interpreter, node: ir.Return) -> Value:
 
 def _function(reader: Interpreter, node: ir.Function) -> Value:
     if node.name:
-        reader.bind(node.name, Value(function=node))
+        reader.bind(node.name, reader.made(node))
         if reader.language == "powershell" and node.name.lower() in _PROMPTS:
             reader.enter(node, [])
-    return Value(function=node)
+    return reader.made(node)
 
 
 def _klass(reader: Interpreter, node: ir.Class) -> Value:

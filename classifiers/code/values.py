@@ -25,6 +25,8 @@ class Value:
     function: Function | Class | None = None
     decoded: bool = False  # came out of base64, hex or the like, as a constant
     shape: str | None = None  # text with each unknown part as ``$name``, for readers that know such holes
+    around: dict[str, Value] | None = None  # the names a function of another function sees
+    made_by: Class | None = None  # an object of a class of the program's own, or (with ``function``) its method
     others: tuple[Value, ...] = ()  # not known, but one of these constants
 
     @property

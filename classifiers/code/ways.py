@@ -66,6 +66,8 @@ def either(reader: Interpreter, one: Value, other: Value) -> Value:
     """A value that is one or the other."""
     if one is other:
         return other
+    if one.made_by is not None and one.made_by is other.made_by and one.function is other.function:
+        return other
     if one.ref and one.ref == other.ref:
         return other if _same(one, other) else replace(_chosen(one, other), known=False, data=None, shape=None)
     if _is_called(one) and _is_called(other):

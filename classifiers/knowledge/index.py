@@ -93,6 +93,7 @@ def compile_good(texts: Mapping[str, str]) -> tuple[dict[str, tuple[str, str]], 
 
 
 @cache
+@loading()
 def knowledge() -> Knowledge:
     """The shipped knowledge, from the cache when it is fresh."""
     texts = sources()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from classifiers.clock import loading
 from classifiers.context import NOWHERE, Context
 from classifiers.effects import Action, Domain, Effect, Evidence, Opaque, OpaqueReason, Surface, Verb
 from classifiers.knowledge import knowledge
@@ -57,6 +58,7 @@ def classify_shell(
 
 
 @cache
+@loading()
 def _warm() -> None:
     """Load knowledge, tables and the grammar before the first command's clock starts."""
     from classifiers.shell.treesitter import parse  # noqa: PLC0415 - loads the grammar
