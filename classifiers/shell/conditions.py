@@ -24,6 +24,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
     "-le": lambda a, b: a <= b,
     "-ge": lambda a, b: a >= b,
 }
+_SETS = re.compile(r"\b([A-Za-z_]\w*)\s*(?:\+\+|--|(?:[-+*/%&|^]|<<|>>)?=(?!=))|(?:\+\+|--)\s*([A-Za-z_]\w*)")
 _MAX_DIGITS = 10
 
 
@@ -36,6 +37,13 @@ def decided(test: str) -> Truth:
 def arithmetic(ev: Evaluator, raw: str, state: State, scope: Scope) -> None:
     """An expression that is evaluated: commands in the subscripts of its names' values run."""
     evaluated(ev, _COMMANDS.sub("", raw), (0, 0), state, scope)
+    set_by(raw, state)
+
+
+def set_by(raw: str, state: State) -> None:
+    """Names an expression sets (``i++``, ``n = n - 1``) hold what nobody works out here."""
+    for match in _SETS.finditer(raw):
+        state.vars[match[1] or match[2]] = None
 
 
 def tested(ev: Evaluator, node: ir.Test, state: State, scope: Scope) -> Result:
@@ -46,6 +54,8 @@ def tested(ev: Evaluator, node: ir.Test, state: State, scope: Scope) -> Result:
     if _EVALUATES.search(node.raw):
         evaluated(ev, _COMMANDS.sub("", node.raw), node.span, state, scope)
         subscripts(ev, [Word("["), Word(node.raw, node.span)], state, scope)
+    if node.raw.startswith("(("):
+        set_by(node.raw, state)
     return EMPTY, decided(node.raw)
 
 

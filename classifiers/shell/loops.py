@@ -24,18 +24,51 @@ def loop(ev: Evaluator, node: ir.Loop, state: State, scope: Scope) -> Result:
         if truth is not None and truth == node.until:
             return EMPTY, True
         stream, _ = ev.body(node.body, branch, inner)
+        _again(ev, node, branch, state, inner)
     elif node.variable:
-        stream = _each(ev, node, branch, state, inner)
+        stream, exact = _each(ev, node, branch, state, inner)
+        if not exact:
+            _again(ev, node, branch, state, inner)
     else:
         for assign in node.assigns:
             branch.vars[assign.name] = None
         stream, _ = ev.body(node.body, branch, inner)
+        _again(ev, node, branch, state, inner)
     if node.variable and branch.vars.get(node.variable) == state.vars.get(node.variable):
         branch.vars.pop(node.variable, None)
     state.merge(branch)
     for name in _read_by(node.condition or []):
         state.vars[name] = None  # the line that was not there is empty
     return Stream(None, stream.sources), None
+
+
+def _again(ev: Evaluator, node: ir.Loop, branch: State, state: State, scope: Scope) -> None:
+    """Later turns: arguments that are shifted away one by one; else once more, what the first turn changed unknown."""
+    for _ in range(MAX_TURNS):
+        left, before = branch.vars.get("@"), state.vars.get("@")
+        if not (isinstance(left, list) and isinstance(before, list) and left and len(left) < len(before)):
+            break
+        ev.body(node.body, branch, scope)
+    if branch.vars.get("@", _NONE) != state.vars.get("@", _NONE) and branch.vars.get("@") == []:
+        return
+    changed = {
+        name for name in (*branch.vars, *state.vars) if branch.vars.get(name, _NONE) != state.vars.get(name, _NONE)
+    }
+    changed = {name for name in changed if branch.vars.get(name) is not None or name in state.vars}
+    changed.discard(node.variable or "")
+    if not changed or branch.exited:
+        return
+    for name in changed:
+        branch.vars[name] = None
+    if "@" in changed:
+        for name in [n for n in branch.vars if n == "@" or n.isdigit()]:
+            del branch.vars[name]
+    if node.condition is not None:
+        ev.body(node.condition, branch, scope)
+    ev.body(node.body, branch, scope)
+
+
+_NONE = object()
 
 
 def _read_by(condition: ir.Body) -> list[str]:
@@ -52,8 +85,8 @@ def _flood(ev: Evaluator, node: ir.Loop, state: State, scope: Scope) -> None:
     tell(ev, Verb.CONTROL, Domain.PROCESS, None, span, state, scope, **told)
 
 
-def _each(ev: Evaluator, node: ir.Loop, branch: State, state: State, scope: Scope) -> Stream:
-    """A for loop: each literal value in turn, or one unknown value."""
+def _each(ev: Evaluator, node: ir.Loop, branch: State, state: State, scope: Scope) -> tuple[Stream, bool]:
+    """A for loop: each literal value in turn, or one unknown value; and whether these were all its turns."""
     expander = ev.expander(state, scope)
     name = node.variable or ""
     words = (
@@ -70,4 +103,5 @@ def _each(ev: Evaluator, node: ir.Loop, branch: State, state: State, scope: Scop
     if len(words) > MAX_TURNS:
         branch.vars[name] = None
         ev.body(node.body, branch, scope)
-    return ev.together(printed)
+    exact = len(words) <= MAX_TURNS and all(ev.known(w.text) and not w.glob for w in words)
+    return ev.together(printed), exact

@@ -13,6 +13,7 @@ from classifiers.effects import Condition, Domain, OpaqueReason, Verb
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.reading import Handed
 from classifiers.knowledge.words import Word
+from classifiers.shell.conditions import set_by
 from classifiers.shell.emit import tell
 from classifiers.shell.evaluate import Evaluator, Result
 from classifiers.shell.payloads.handing import hand_on
@@ -77,6 +78,8 @@ def _arithmetic(ev: Evaluator, words: Words, state: State, scope: Scope, plan: P
     subscripts(ev, words, state, scope)
     for word in words[1:]:
         evaluated(ev, word.text, word.span, state, scope)
+    for word in words[1:]:
+        set_by(word.text, state)
     return EMPTY, None
 
 

@@ -29,7 +29,7 @@ def variable(expander: Expander, var: ir.Var) -> str | None:
         inner = lookup(expander.state, var.name)
         value = lookup(expander.state, inner) if inner else None
     if var.index is not None:
-        elements = listed(expander, ir.Var(var.name, var.raw, index=var.index))
+        elements = listed(expander, ir.Var(var.name, var.raw, index=var.index, bang=var.bang))
         value = " ".join(elements) if elements is not None else None
     if value is not None and var.raw.endswith("@P}"):  # expanded as a prompt is
         expander.prompted(value)
@@ -71,7 +71,9 @@ def _is_default(var: ir.Var, state: State) -> bool:
 
 def listed(expander: Expander, var: ir.Var) -> list[str] | None:
     """``$@`` and array elements, each a field of its own."""
-    if var.bang or var.op not in {"", ":"}:
+    if var.bang:
+        return _keys(expander, var)
+    if var.op not in {"", ":"}:
         return None
     name = var.name
     if name in {"@", "*"}:
@@ -91,6 +93,16 @@ def listed(expander: Expander, var: ir.Var) -> list[str] | None:
     if index.lstrip("-").isdigit() and len(index) < 8:
         return [value[int(index)]] if -len(value) <= int(index) < len(value) else []
     return value  # an index nobody knows: any of them
+
+
+def _keys(expander: Expander, var: ir.Var) -> list[str] | None:
+    """``${!a[@]}``: the subscripts."""
+    if var.index is None or var.op or expander.text(var.index) not in {"@", "*"}:
+        return None
+    held = expander.state.vars.get(var.name)
+    if isinstance(held, dict):
+        return list(held)
+    return [str(i) for i in range(len(held))] if isinstance(held, list) else None
 
 
 def lookup(state: State, name: str) -> str | None:

@@ -18,7 +18,20 @@ SCRIPTS = {
     "X=old; for X in a b; do :; done; rm $X": {None},
     "X=q; while read -r X; do :; done <<< q; rm $X": {None},
     "X=old; for i in a; do :; done; rm $X": {"old"},
+    # a loop comes again with what its turns left
+    "set -- a b c; while (($#)); do rm $1; shift; done": {"a", "b", "c"},
+    'f() { while [ -n "$1" ]; do rm $1; shift; done; }; f a b': {"a", "b"},
+    "i=0; while [ $i -lt 3 ]; do rm f$i; i=$((i+1)); done": {"f0", None},
+    "x=a; while read -r l; do rm $x; x=$l; done < list": {"a", None},
+    "x=a; for i in $(ls); do rm $x; x=b; done": {"a", None},
+    "x=a; for i in 1 2; do rm $x; x=b$x; done": {"a", "ba"},
+    "for f in *.log; do rm $f; done": {"*.log"},
+    "i=1; ((i++)); rm f$i": {None},
+    "i=1; let i=i+1; rm f$i": {None},
+    "a=1; ((a==1)) && rm f$a": {"f1"},
     # arrays
+    'declare -A s=([web]=2 [api]=4); for k in "${!s[@]}"; do rm $k; done': {"web", "api"},
+    'a=(x y); for i in "${!a[@]}"; do rm f$i; done': {"f0", "f1"},
     'declare -A M=([k]=$(echo "x y") [j]=w); rm "${M[k]}"': {"x y"},
     'M=([1]=a b [5]="c d"); rm "${M[5]}"': {"c d"},
     # other names
