@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from classifiers.code.feeding import PIPE
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.run_readers import http, shell, words
@@ -28,7 +29,8 @@ def file(site: Site, known: Known) -> Value | None:
     path, mode = role_of(site, known, "path"), role_of(site, known, "mode")
     flags = mode.text if mode is not None else known.roles.get("default", "r")
     if flags in {"-|", "|-"}:  # perl: a pipe from or to a command, its words after the mode
-        return words(replace(site, args=site.args[2:]), known)
+        named = {**site.named, "stdin": PIPE} if flags == "|-" else site.named
+        return words(replace(site, args=site.args[2:], named=named), replace(known, roles={}))
     flags = None if flags is None else flags.partition(":")[0].partition("|")[0]  # tarfile's "w:gz"
     out, context = site.reader.out, site.reader.context
     if path is None or (path.known and not isinstance(path.data, str | bytes)):
@@ -43,7 +45,10 @@ def file(site: Site, known: Known) -> Value | None:
     if path.text is not None and (is_stream(path.text) or path.text.startswith((">&", "<&"))):
         return Value(ref=known.returns or "file", raw=site.raw)
     if (path.text is not None and path.text.startswith(("|", "-|"))) or (path.text or "").endswith("|"):
-        return shell(site, replace(known, roles={"command": known.roles["path"]}))
+        writes = (path.text or "").startswith("|")  # perl's open(F, "|command")
+        named = {**site.named, "stdin": PIPE} if writes else site.named
+        command = replace(path, data=(path.text or "").removeprefix("-").strip("| "))
+        return shell(replace(site, args=[command], named=named), replace(known, roles={"command": "0"}))
     for verb, destructive in _modes(flags):
         effect = Effect(
             Domain.FILESYSTEM,

@@ -81,6 +81,22 @@ def part(site: Site, known: Known) -> Value | None:
     return Value(known=True, ref="botopart", raw=site.raw, taint=site.taint, data=held)
 
 
+def paged(site: Site, known: Known) -> Value | None:
+    """``client.get_paginator("list_objects_v2")``, and its ``paginate(Bucket=…)``: that operation, page by page."""
+    if site.func.ref.endswith(".get_paginator"):
+        operation = site.argument("0|operation_name")
+        held = f"{site.own.text or '*'}|{(operation and operation.text) or 'list_pages'}"
+        return Value(ref="botopages", raw=site.raw, taint=site.taint, data=held)
+    service, _bar, name = (site.own.text or "*|list_pages").partition("|")
+    return verb(replace(site, func=replace(site.func, ref=f"boto.{name}", known=True, data=service)), known)
+
+
+def awaited(site: Site, known: Known) -> Value | None:
+    """``client.get_waiter("instance_running").wait(InstanceIds=…)`` asks for the state until it is so."""
+    func = replace(site.func, ref="botowait.describe_state", known=True, data=site.own.text or "*")
+    return verb(replace(site, func=func), known)
+
+
 def partial(site: Site, _known: Known) -> Value | None:
     """``functools.partial(f, a, b=c)``: f is called when what comes of it is."""
     if not site.args:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from classifiers.code import client_readers, document_readers, file_readers, name_readers, run_readers, setting_readers
+from classifiers.code import (
+    client_readers,
+    document_readers,
+    feeding,
+    file_readers,
+    name_readers,
+    run_readers,
+    setting_readers,
+)
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
@@ -24,6 +32,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "sql": run_readers.sql,
     "http": run_readers.http,
     "request": run_readers.request,
+    "feed": feeding.feed,
     "connect": run_readers.connect,
     "pip": run_readers.pip,
     "file": file_readers.file,
@@ -43,6 +52,8 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "aws_command": client_readers.aws_command,
     "aws_method": client_readers.aws_method,
     "part": name_readers.part,
+    "paged": name_readers.paged,
+    "awaited": name_readers.awaited,
     "partial": name_readers.partial,
     "member": name_readers.member,
     "module": name_readers.module,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.address import address
+from classifiers.code.feeding import fed, written_later
 from classifiers.code.handing import literal_words, role_of, spelled, to_surface
 from classifiers.code.library import Known
 from classifiers.code.values import Value, constant, hole
@@ -49,38 +50,21 @@ def _shell(site: Site, known: Known) -> Value | None:
     if words is not None and program is not None and "/" in (program.text or ""):
         words = [program.text or "", *words[1:]]
     if words is not None:
-        return _fed(site, words) or to_surface(site, "shell", {"argv": words}, command)
+        started = fed(site, known, words)
+        return started or written_later(site, known, words, to_surface(site, "shell", {"argv": words}, command))
     text = command.text if command.text is not None else command.shape or spelled(command)
     if text == "":
         return None
-    if text is not None and (fed := _fed(site, [text.strip()])) is not None:
-        return fed
     if text is not None and text.strip() and not text.lstrip().startswith("$"):
-        return to_surface(site, known.roles.get("surface", "shell"), {"command": text}, command)
+        started = fed(site, known, text)
+        surface = known.roles.get("surface", "shell")
+        return started or written_later(site, known, text, to_surface(site, surface, {"command": text}, command))
     out = site.reader.out
     told = out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=command.raw or "?", span=site.span, destructive=None)
     out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     if command.decoded:
         _decoded(site, told)
     return None
-
-
-_INTERPRETERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "python", "python3", "node", "perl", "ruby", "php"})
-
-
-def _fed(site: Site, argv: list[str]) -> Value | None:
-    """A bare interpreter runs what it is fed: ``run("bash", input="…")``; a pipe to it is not read."""
-    name = argv[0].rpartition("/")[2]
-    given, pipe = site.named.get("input"), site.named.get("stdin")
-    if name not in _INTERPRETERS or any(w not in {"-", "-s"} for w in argv[1:]) or (given is None and pipe is None):
-        return None
-    if given is not None and given.text is not None:
-        is_shell = name.endswith("sh")
-        parts = {"command": given.text} if is_shell else {"code": given.text, "language": name}
-        return to_surface(site, "shell" if is_shell else "code", parts, given)
-    site.reader.out.add(Domain.CODE, Verb.EXECUTE, name, span=site.span, destructive=None)
-    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
-    return Value(ref="process", raw=site.raw, data=name, taint=site.taint)
 
 
 def request(site: Site, known: Known) -> Value | None:
@@ -102,15 +86,18 @@ def _decoded(site: Site, told: int) -> None:
 
 def words(site: Site, known: Known) -> Value | None:
     """``system("rm", "-r", "x")``: one argument is shell text, several are a vector."""
-    given = list(site.args)
+    given = [a for a in site.args if a.function is None]  # not Ruby's block
     if given and isinstance(given[-1].data, dict):
         given = given[:-1]
     if len(given) == 1:
-        return shell(site, replace(known, roles={"command": "0"}))
+        return shell(site, replace(known, roles={**known.roles, "command": "0"}))
     texts = [v.text for v in given]
     if given and None not in texts:
         vector = Value(known=True, data=given, raw=site.raw, decoded=any(v.decoded for v in given))
-        return shell(replace(site, args=[vector, *site.args[len(given) :]]), replace(known, roles={"command": "0"}))
+        return shell(
+            replace(site, args=[vector, *site.args[len(given) :]]),
+            replace(known, roles={**known.roles, "command": "0"}),
+        )
     site.reader.out.add(
         Domain.PROCESS, Verb.EXECUTE, given[0].text if given else None, span=site.span, destructive=None
     )

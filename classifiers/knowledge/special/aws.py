@@ -34,6 +34,7 @@ _ANY = (
 _NAMES = re.compile(r"[a-z0-9-]+-(?:names?|identifiers?|ids?|arns?|url)")
 _PLAIN = re.compile(r"[^={}\[\]]+")  # a name, and not a structure or a file that holds one
 _NO_RESOURCE = re.compile(r"(?:client|role|kms|profile|owner|snapshot-owner|account|ca|next|session)[-a-z]*")
+_OWNERS = ("owner-ids", "owner-id", "owners")  # whose things are asked for, and not which
 _WHOLE = re.compile(r"(?:organization|directory|identity-store|user-pool|identity-pool|workspace|app|api|rest-api)-id")
 _BARE = ("rule", "domain", "catalog", "cluster", "bucket", "table", "queue", "stream", "topic", "repository", "stack")
 _NAMED = {"put-metric-alarm": "alarm-name"}  # where the nouns would give another
@@ -168,8 +169,10 @@ def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
             out.append(replace(item, target=item.target[:-2]) if whole else item)
         else:
             start, _, resource = item.target.rpartition(":") if item.target.endswith(":*") else _split(item.target)
-            names = exact or (other if resource in parents else None)
-            out += [replace(item, target=f"{start}:{n.text}") for n in names[:64]] if names else [item]
+            is_owner = any(resource == w.text for key in _OWNERS for w in given.get(key, ()))
+            names = exact or (other if is_owner or resource in parents else None)
+            plain = replace(item, target=f"{start}:*") if is_owner else item
+            out += [replace(item, target=f"{start}:{n.text}") for n in names[:64]] if names else [plain]
     reading.items[:] = out
 
 
