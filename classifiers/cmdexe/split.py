@@ -122,7 +122,7 @@ def _inside_quotes(text: str, at: int) -> bool:
     return text.count('"', 0, at) % 2 == 1
 
 
-_ESCAPED = re.compile(r"[\s=(,]\\\"(?=[^\s\"])")  # where a folder's last backslash cannot be
+_ESCAPED = re.compile(r"[\s=(,]\"?\\\"(?=[^\s\"])")  # where a folder's last backslash cannot be
 
 
 def words(text: str) -> list[str]:

@@ -176,11 +176,13 @@ def _only(value: Value | None) -> Value | None:
 
 
 def _is_given(site: Site, key: str) -> bool:
-    """A parameter by any prefix of its name that is not one of another's; ``name=text``: what it must be."""
+    """A parameter by any prefix of its name that is not another's; ``name=text|text``: what it, or one in it, is."""
     key, _equals, wanted = key.partition("=")
     value = next((v for k, v in site.named.items() if k == key or _PREFIXES.get(k) == key or _starts(key, k)), None)
     if wanted:
-        return value is not None and value.text == wanted
+        given = value.data if value is not None and value.known and isinstance(value.data, list) else [value]
+        texts = {v.text.lower() for v in given if isinstance(v, Value) and v.text is not None}
+        return not texts.isdisjoint(wanted.lower().split("|"))
     return value is not None and not (value.known and value.data is False)
 
 

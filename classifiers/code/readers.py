@@ -17,7 +17,7 @@ from classifiers.code import (
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
-from classifiers.powershell import binding, found, objects
+from classifiers.powershell import binding, found, objects, settings
 from classifiers.powershell import readers as powershell
 from classifiers.powershell.strangers import stranger
 from classifiers.windows.places import placed
@@ -79,6 +79,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "removed": objects.removed,
     "each": objects.each,
     "property": objects.prop,
+    "later": settings.later,
     "saved": objects.written,
     "remote": powershell.remote,
     "listed": found.listed,

@@ -14,6 +14,7 @@ from classifiers.datafile import alternatives
 from classifiers.effects import Domain, Effect, OpaqueReason, Reversibility, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.powershell.readers import file_effect
+from classifiers.powershell.settings import set_later
 from classifiers.windows.places import is_registry
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def prop(site: Site, known: Known) -> Value | None:
     path, name, verb = role_of(site, known, "path"), role_of(site, known, "name"), Verb(known.roles["verb"])
     if path is None:
         path = Value(raw=site.raw)
+    value = role_of(site, known, "value")
     names = name.data if name is not None and name.known and isinstance(name.data, list) else [name]
     for place in path.data if path.known and isinstance(path.data, list) else [path]:
         for one in names:
@@ -66,6 +68,8 @@ def prop(site: Site, known: Known) -> Value | None:
             scope = effect.path_scope if effect.domain is Domain.FILESYSTEM else None
             effect = replace(effect, destructive=lossy, reversibility=_LASTING[verb], path_scope=scope)
             site.reader.out.put(effect, site.span)
+            if verb is Verb.MODIFY and is_registry(place.text or place.shape):
+                set_later(site, f"{place.text or place.shape}\\{(one.text or '') if one is not None else ''}", value)
     return None
 
 
@@ -123,6 +127,8 @@ def alias(site: Site, known: Known) -> Value | None:
     if known.effects and drive is None:  # Set-Item and New-Item of another drive
         leaf = role_of(site, known, "leaf")
         joined = fold("windows_join", site.own, [v for v in (name, leaf) if v is not None], site.raw) if leaf else name
+        if joined is not None and joined.text is not None and is_registry(joined.text):
+            set_later(site, f"{joined.text}\\", value)  # the key's default value
         return joined if "leaf" in known.roles else None
     short = drive[1] if drive is not None else name.text if name is not None else None
     if short is None or value is None or value.text is None:

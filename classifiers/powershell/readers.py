@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
-from classifiers.effects import Domain, Effect, FlowKind, OpaqueReason, Reversibility, Tag, Verb
-from classifiers.gather import tagged
+from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, Reversibility, Tag, Verb
+from classifiers.gather import Gather, tagged
 from classifiers.http import is_unread, request_effects
 from classifiers.paths import located
 from classifiers.templates import fill_all
@@ -90,28 +90,30 @@ def process(site: Site, known: Known) -> Value | None:
         if known.roles.get("held"):  # the program stands in the object's own settings
             native(site, [None])
         return None
-    words: list[str | None] = [_text(command)]
+    words: list[str | None] = [text_of(command)]
     if args is not None and args.known and isinstance(args.data, list):
-        words += [_text(v) for v in args.data]
+        words += [text_of(v) for v in args.data]
     elif args is not None:
-        text = _text(args)
+        text = text_of(args)
         words += re.findall(r'(?:"[^"]*"?|[^\s"])+', text) if text is not None else [None]
     elif words[0] is not None and known.roles.get("surface"):
         words = [*re.findall(r'(?:"[^"]*"?|[^\s"])+', words[0])]
     words = [w.strip('"') if w is not None else None for w in words]
-    native(site, words)
+    native(site, words, known.roles.get("condition"))
     return Value(raw=site.raw, taint=site.taint)
 
 
-def native(site: Site, words: list[str | None]) -> None:
-    """A program that is no cmdlet."""
-    run_program(
-        words, Place(site.span, site.reader.context, len(site.reader.reading) + site.reader.depth), site.reader.out
-    )
+def native(site: Site, words: list[str | None], condition: str | None = None) -> None:
+    """A program that is no cmdlet; under a condition when it is one that runs later."""
+    out = site.reader.out
+    inner = Gather(out.surface, at=out.at, deadline=out.deadline) if condition else out
+    run_program(words, place_of(site), inner)
+    if condition:
+        out.absorb(inner.action(), span=site.span, condition=Condition(condition))
 
 
 def command_words(site: Site) -> list[str | None]:
-    return [_text(site.reader.value(word)) for word in site.words]
+    return [text_of(site.reader.value(word)) for word in site.words]
 
 
 _STREAMS = frozenset({"[io.streamwriter]", "[io.streamreader]"})
@@ -195,7 +197,12 @@ def wmi(site: Site, known: Known) -> Value | None:
     return None
 
 
-def _text(value: Value) -> str | None:
+def place_of(site: Site) -> Place:
+    return Place(site.span, site.reader.context, len(site.reader.reading) + site.reader.depth)
+
+
+def text_of(value: Value) -> str | None:
+    """A word as it is written: a number too; a text with unknown parts keeps what is known, ``$x`` for the rest."""
     if value.known and isinstance(value.data, int) and not isinstance(value.data, bool):
         return str(value.data)
     if value.text is not None:

@@ -18,7 +18,8 @@ _WSL_VALUES = frozenset({"-d", "--distribution", "-u", "--user", "--cd", "--dist
 class Arguments:
     """A command's words, told apart into switches and the rest."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, program: str = "") -> None:
+        self.program = program
         self.words = list(words)
         self.plain = [w for w in self.words if w is None or not _is_switch(w)]
 
@@ -30,7 +31,9 @@ class Arguments:
         return None
 
     def _named(self, name: str) -> Given | None:
-        """``host``: the first word that is no number (``ping -n 2 web1``); else a switch's value."""
+        """``program``: as it was called; ``host``: the first word that is no number; else a switch's value."""
+        if name == "program":
+            return Given(self.program, self.program)
         if name != "host":
             return self.switch(name)
         return next((Given(w, w) for w in self.plain if w and not w.isdigit()), None)
@@ -49,13 +52,13 @@ class Arguments:
         return [given for given in found if given is not None]
 
     def switch(self, name: str) -> Given | None:
-        """The value of ``/name``: after ``:`` or ``=`` in the same word, else the next word."""
+        """The value of ``/name``: after ``:`` or ``=`` in the same word, else the next word (``binPath= x``)."""
         for i, word in enumerate(self.words):
             if word is None:
                 continue
             head, mark, value = _cut(word)
             if head.lower() == name:
-                if mark:
+                if value or (mark and head[:1] in "/-"):
                     return Given(value, value)
                 following = self.words[i + 1] if i + 1 < len(self.words) else ""
                 return Given(following, following or "?")

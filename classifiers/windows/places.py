@@ -22,6 +22,7 @@ _PROVIDER = re.compile(r"^(microsoft\.powershell\.core\\)?registry::", re.IGNORE
 _HIVE = re.compile(r"^(hk\w+):\\*", re.IGNORECASE)  # PowerShell's drive of a hive
 _ENVIRONMENT = re.compile(r"^env:\\?(\w*)\\?$", re.IGNORECASE)  # PowerShell's drive of variables
 _DRIVE = re.compile(r"^(cert|variable|function|alias|wsman):", re.IGNORECASE)  # its other drives that hold no files
+_UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!|(?<!\w)\$[{(]?[A-Za-z_]")  # not known before the command runs
 _VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
 
 
@@ -56,6 +57,14 @@ def placed(effect: Effect) -> Effect:
     if row is not None:
         more |= _row_facts(effect, row)
     return replace(effect, **more)
+
+
+def unset(effect: Effect) -> Effect:
+    """A name with a variable in it is nobody's name yet; paths and registry keys are looked at where they lie."""
+    text = effect.target or ""
+    if effect.domain in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT} or _UNSET.search(text) is None:
+        return effect
+    return replace(effect, target=None, target_raw=text)
 
 
 def _row_facts(effect: Effect, row: Mapping[str, Any]) -> dict[str, Any]:

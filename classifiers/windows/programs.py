@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import ntpath
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -22,11 +23,12 @@ from classifiers.gather import Gather
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, Lookup, fill_all, template
 from classifiers.windows.arguments import Arguments, Words, joined
-from classifiers.windows.places import load_places, placed
+from classifiers.windows.later import run_later, set_to_run
+from classifiers.windows.places import load_places, placed, unset
 from classifiers.windows.powershell_line import Place, run_powershell
 
 MAX_DEPTH = 6
-_UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!")  # a variable that is not known before the command runs
+_HOLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?|%~?\w")  # a program that is a variable, or a turn of a loop
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
@@ -44,6 +46,7 @@ class Rule:
     via: str
     one: bool  # the inner command is one word; it stands in quotes
     plain: int | None = None  # only with so many words that are no switches
+    later: Mapping[str, str] = field(default_factory=dict)  # the words that are a setting: key, name, value
 
 
 def program_name(word: str) -> str:
@@ -102,29 +105,36 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
             return
     if not _is_stranger(first) and _through_shell(words, place, out):
         return
-    out.add(Domain.PROCESS, Verb.EXECUTE, first, span=place.span, destructive=None)
-    out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
-
-
-def _unset(effect: Effect) -> Effect:
-    """A name with a variable in it is nobody's name yet; paths and registry keys are looked at where they lie."""
-    text = effect.target or ""
-    if effect.domain in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT} or _UNSET.search(text) is None:
-        return effect
-    return replace(effect, target=None, target_raw=text)
+    out.put(unset(Effect(Domain.PROCESS, Verb.EXECUTE, first, destructive=None)), place.span)
+    known = OpaqueReason.DYNAMIC_COMMAND if _HOLE.fullmatch(first) else OpaqueReason.UNKNOWN_EXECUTABLE
+    out.hide(known, place.span, first)
 
 
 def _apply(rule: Rule, name: str, words: Words, place: Place, out: Gather) -> None:
-    arguments = Arguments(words[1:])
+    arguments = Arguments(words[1:], words[0] or name)
     for line in rule.effects:
         for effect in _filled(line, arguments, place.context):
-            out.put(placed(_unset(effect)), place.span)
+            out.put(placed(unset(effect)), place.span)
+    if rule.later:
+        _setting(rule, arguments, place, out)
     if rule.run == "powershell":
         run_powershell(words, place, out)
     elif rule.run:
         _inner(rule, name, arguments, place, out)
     if rule.open is not None:
         out.hide(rule.open, place.span, " ".join(w or "?" for w in words)[:120])
+
+
+def _setting(rule: Rule, arguments: Arguments, place: Place, out: Gather) -> None:
+    """What the setting that is written names will run later: a registry value, or a service's command line."""
+    value = arguments.lookup(rule.later["value"])
+    if value is None:
+        return
+    if "key" not in rule.later:
+        run_later(value.text, None, place, out)
+    elif (key := arguments.lookup(rule.later["key"])) is not None and key.text is not None:
+        name = arguments.lookup(rule.later["name"])
+        set_to_run(f"{key.text}\\{name.text if name is not None else ''}", [value.text], place, out)
 
 
 def _filled(line: str, arguments: Arguments, context: Context) -> list[Any]:
@@ -214,4 +224,5 @@ def _rule(raw: dict[str, Any]) -> Rule:
         raw.get("via", ""),
         bool(raw.get("one")),
         raw.get("plain"),
+        raw.get("later", {}),
     )

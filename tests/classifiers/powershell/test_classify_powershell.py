@@ -24,7 +24,7 @@ CASES = [
     ("Invoke-WebRequest https://shop.example/a -OutFile a.zip", ["receive network:shop.example", "modify filesystem:a.zip"]),
     ("(New-Object Net.WebClient).DownloadFile('https://shop.example/a', 'a.exe')", ["receive network:shop.example", "modify filesystem:a.exe"]),
     ("irm https://shop.example/a -Method Delete", ["send network:shop.example"]),
-    (r"Set-ItemProperty HKCU:\Software\Microsoft\Windows\CurrentVersion\Run -Name up -Value a.exe", ["modify scheduler:HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\up"]),
+    (r"Set-ItemProperty HKCU:\Software\Microsoft\Windows\CurrentVersion\Run -Name up -Value notepad.exe", ["modify scheduler:HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\up", "execute process:notepad.exe"]),
     ("Set-MpPreference -DisableRealtimeMonitoring $true", ["modify services:defender"]),
     ("Stop-Service -Name audit", ["control services:service:audit"]),
     ("Clear-EventLog -LogName Security", ["delete services:log:Security"]),

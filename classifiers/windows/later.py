@@ -1,0 +1,91 @@
+"""A setting that names a program or a library, to be run later: the table ``later.yaml`` says which.
+
+In: a registry value (key and name as one text, what it is set to) or a service's command line. Out: what will run, each
+effect ``deferred``; the write itself is the caller's. None is a value that is not known before the call runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from classifiers.datafile import table
+from classifiers.effects import Condition, Domain, Effect, OpaqueReason, Verb
+from classifiers.gather import Gather
+from classifiers.surface import CallParts, surface_named
+from classifiers.windows.places import unset
+from classifiers.windows.powershell_line import Place
+
+MAX_DEPTH = 6
+_NUMBER = re.compile(r"(0x)?[\da-f]{1,8}|[\s0]*", re.IGNORECASE)  # an order to enable or to count, no program
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a value of such a setting is."""
+
+    match: re.Pattern[str]
+    library: bool
+    parts: str = ""  # characters that divide several programs in one value
+
+
+def set_to_run(key: str, values: Sequence[str | None], place: Place, out: Gather) -> None:
+    r"""Add what the registry value ``key\name`` will run when its text is one of ``values``."""
+    key = re.sub(r"[\\/]+", r"\\", key.replace(":", ""))
+    setting = next((s for s in _settings() if s.match.search(key)), None)
+    for value in values if setting is not None else ():
+        run_later(value, setting, place, out)
+
+
+def run_later(value: str | None, setting: Setting | None, place: Place, out: Gather) -> None:
+    """Add what the text of such a setting will run; without ``setting`` it is one command line."""
+    library = setting is not None and setting.library
+    if value is None:
+        domain = Domain.CODE if library else Domain.PROCESS
+        deferred = Condition.DEFERRED
+        out.add(domain, Verb.EXECUTE, target_raw="?", span=place.span, destructive=None, condition=deferred)
+        out.hide(OpaqueReason.DYNAMIC_COMMAND, place.span, "what will run is not known before the call runs")
+        return
+    marks = re.escape("\0" + (setting.parts if setting is not None else ""))
+    for part in re.split(rf"[{marks}]|\\0", value) if setting is not None else [value]:
+        text = part.strip()
+        if not text or _NUMBER.fullmatch(text) or _pattern("usual").search(text):
+            continue
+        if library or (_pattern("library").search(text) and not re.search(r"\s[/-]|\.exe\b|,", text.lower())):
+            _loaded(text.strip("\"'"), place, out)
+        else:
+            _command(text, place, out)
+
+
+def _loaded(path: str, place: Place, out: Gather) -> None:
+    effect = Effect(Domain.CODE, Verb.EXECUTE, path, destructive=None, condition=Condition.DEFERRED)
+    out.put(unset(effect), place.span)
+    out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, path)
+
+
+def _command(text: str, place: Place, out: Gather) -> None:
+    found = _pattern("program").match(text)
+    if found is not None and " " in found[1]:
+        text = f'"{found[1]}"{text[found.end() :]}'
+    reader = surface_named("cmd") if place.depth < MAX_DEPTH else None
+    parts = CallParts("cmd", {"command": text}, depth=place.depth + 1)
+    action = None if reader is None else reader.classify(parts, place.context)
+    if action is None:
+        out.hide(OpaqueReason.DEPTH_CAP, place.span, text[:120])
+        return
+    out.absorb(action, span=place.span, condition=Condition.DEFERRED)
+
+
+@cache
+def _settings() -> tuple[Setting, ...]:
+    rows = table("windows/later.yaml")["values"]
+    return tuple(
+        Setting(re.compile(r["match"], re.IGNORECASE), r["gives"] == "library", r.get("parts", "")) for r in rows
+    )
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(table("windows/later.yaml")[name], re.IGNORECASE)
