@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from classifiers.code.handing import MAX_DEPTH, role_of, to_surface
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
-from classifiers.effects import Action, Domain, Evidence, Opaque, OpaqueReason, Verb
+from classifiers.effects import Action, Domain, Effect, Evidence, Opaque, OpaqueReason, Verb
 from classifiers.surface import CallParts, surface_named
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class Fed:
     """A program that runs and is written to. Shared by all values that stand for it."""
 
     line: Line
-    told: int | None = None  # the effect that says orders come, until they are read
+    told: int | None = None  # where the effect is that says orders come, until they are read
+    said: Effect | None = None  # that effect, to know it again: two programs started by one call share it
     hidden: list[Opaque] = field(default_factory=list)  # what is open until they are read
     unread: bool = False  # something was written that nobody knows
 
@@ -54,7 +55,7 @@ def fed(site: Site, known: Known, line: Line) -> Value | None:
             return None
         told = out.absorb(unknown, span=site.span)
     hidden = [o for o in out.opaque if o not in before]
-    held = Fed(line, told[0] if told else None, hidden, unread=given is not None)
+    held = Fed(line, *_announced(site, told[:1]), hidden, unread=given is not None)
     return _opened(site, held, frozenset(told))
 
 
@@ -66,8 +67,8 @@ def written_later(site: Site, known: Known, line: Line, value: Value | None) -> 
     if unknown is None or unknown.complete:
         return value
     made = sorted(value.taint - site.taint)
-    told = made[0] if len(made) == 1 and site.reader.out.effects[made[0]].action is Verb.EXECUTE else None
-    return _opened(site, Fed(line, told), value.taint)
+    is_session = len(made) == 1 and site.reader.out.effects[made[0]].action is Verb.EXECUTE
+    return _opened(site, Fed(line, *_announced(site, made if is_session else [])), value.taint)
 
 
 def feed(site: Site, _known: Known) -> Value | None:
@@ -88,10 +89,10 @@ def feed(site: Site, _known: Known) -> Value | None:
     if not held.unread:
         out.opaque[:] = [o for o in out.opaque if o not in held.hidden]
     made: list[int] = []
-    if held.told is not None:
+    if held.told is not None and out.effects[held.told] is held.said:
         made.append(held.told)
         action = _in_place(site, held.told, action)
-        held.told = None
+    held.told = None
     made += out.absorb(action, span=site.span)
     return replace(result, taint=result.taint | frozenset(made))
 
@@ -103,7 +104,12 @@ def _in_place(site: Site, index: int, action: Action) -> Action:
         out.effects[index] = replace(out.effects[index], destructive=False)
         return action
     out.effects[index] = replace(action.effects[0], evidence=Evidence(out.at, *site.span))
+    out.seen = {effect: i for effect, i in out.seen.items() if i != index}  # the next start announces anew
     return replace(action, effects=action.effects[1:])
+
+
+def _announced(site: Site, told: list[int]) -> tuple[int | None, Effect | None]:
+    return (told[0], site.reader.out.effects[told[0]]) if told else (None, None)
 
 
 def _opened(site: Site, held: Fed, made: frozenset[int]) -> Value:

@@ -42,6 +42,28 @@ def test_orders_written_out_in_the_program_are_read(language, text, told):
     assert action.complete
 
 
+ASK = (
+    PYTHON
+    + "def ask(text):\n    p = subprocess.Popen(['psql', 'shop'], stdin=subprocess.PIPE)\n    p.communicate(text)\n"
+)
+
+
+@pytest.mark.parametrize("text", [
+    ASK + "ask('DELETE FROM old')\nask('SELECT 1 FROM new')",
+    ASK + "ask('SELECT 1 FROM new')\nask('DELETE FROM old')",
+    PYTHON + "two = [subprocess.Popen(['psql', 'shop'], stdin=subprocess.PIPE) for _ in (1, 2)]\ntwo[0].communicate('DELETE FROM old')\ntwo[1].communicate('SELECT 1 FROM new')",
+])  # fmt: skip
+def test_a_call_that_starts_several_programs_loses_none_of_their_orders(text):
+    action = classify_code(text, "python", PATIENT)
+    told = {f"{e.action} {e.target}" for e in action.effects if e.domain == "database"}
+    assert {"delete db:postgres:*/shop/old", "read db:postgres:*/shop/new"} <= told
+
+
+def test_one_start_of_several_that_is_fed_what_nobody_knows_leaves_the_action_open():
+    for calls in ("ask('SELECT 1')\nask(more)", "ask(more)\nask('SELECT 1')"):
+        assert not classify_code(ASK + calls, "python", PATIENT).complete
+
+
 UNREAD = [
     ("python", PYTHON + "subprocess.run(['psql', 'shop'], input=text)"),
     ("python", PYTHON + "subprocess.run(['sqlite3', 'a.db'], stdin=open('a.sql'))"),
