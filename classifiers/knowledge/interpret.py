@@ -124,7 +124,9 @@ class _Interpreter(Teller):
         if node.stdin and not handed and not override and not any(ws for s, ws in assigned if s.meaning.delegate):
             where = self.filled(node.stdin.where)[0] if node.stdin.where else ""
             self.out.reads_stdin = replace(node.stdin, where=where or "")
-            self.out.server = self.server() if node.stdin.kind == "sql" or node.stdin.language == "redis" else {}
+            self.out.server = (
+                self.server() if node.stdin.kind == "sql" or node.stdin.language in {"redis", "transfer"} else {}
+            )
 
     def unknown_subcommand(self, word: Word) -> Reading:
         span = (self.name.span[0], word.span[1])

@@ -20,6 +20,7 @@ class Told:
     fields: Json
     span: tuple[int, int]
     word: Word | None = None
+    raw: str | None = None  # the text that stands for a target nobody can know
 
     def tag(self, *tags: str) -> None:
         """Add risk tags. The fields may be a table's own, so they are not changed in place."""

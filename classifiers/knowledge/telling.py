@@ -74,6 +74,10 @@ class Teller:
             fields = {**fields, "where": self.filled(fields["where"], current)[0] or "unknown"}
         if fields.get("dry_run"):
             action, fields = _rehearsed(action, fields)
+        if template == "?":  # files that a list names
+            raw = current.text if current is not None and current.text != "-" else "<stdin>"
+            self.out.items.append(Told(action, domain, None, fields, span, None, raw))
+            return
         for target in [None] if template is None else self.filled(template, current):
             self.out.items.append(Told(action, domain, target, fields, span, current))
 

@@ -33,7 +33,7 @@ _TREES = frozenset({"/", "~", "/*", "~/*", "/root", "/home"})
 
 def emit(ev: Evaluator, told: Told, state: State, scope: Scope) -> int | None:
     """Add the effect; None when it is none (reading or writing a stream such as /dev/null)."""
-    target, raw = told.target, None
+    target, raw = told.target, told.raw
     if target is not None and not ev.known(target):
         if told.action is Verb.READ and target in ev.mark_streams and ev.unknowns.reveal(target)[:2] == "<(":
             return None  # a pipe from a command whose own effects are told

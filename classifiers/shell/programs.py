@@ -32,7 +32,7 @@ from classifiers.shell.flows import (
 from classifiers.shell.payloads.handing import hand_on
 from classifiers.shell.payloads.manifests import APPLIERS, named
 from classifiers.shell.payloads.orders import SHELLS
-from classifiers.shell.payloads.project import MAKES, RUNNERS, run_project
+from classifiers.shell.payloads.project import MAKES, RUNNERS, put_scripts, run_project
 from classifiers.shell.payloads.script_files import given, run_file
 from classifiers.shell.payloads.stdin import read_stdin
 from classifiers.shell.redirects import Plan
@@ -96,7 +96,9 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     _run_as_fed(ev, done)
     _into_substitutions(ev, words, done, own)
     _packed(program, reading, state)
+    held = put_scripts(program, reading, state)
     remember(ev, done.written, own, program, state)
+    state.files.update(held)
     _with_files(ev, program, reading, words, done, own, state, scope)
     if len(done.printed) == 1 and not done.indexes:
         return done.printed[0], None

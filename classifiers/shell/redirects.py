@@ -81,6 +81,8 @@ def _one(
     if item.name:
         item = replace(item, fd=descriptors.number(item, state), name="")
     duplicates = op in {">&", "<&"} and (target.isdigit() or target == "-" or target.rstrip("-").isdigit())
+    if op in {">&", "<&"} and not ev.known(target) and _holds_descriptor(item):
+        return
     if duplicates:
         _duplicate(op, item.fd, target.rstrip("-"), plan, state)
         return
@@ -102,6 +104,13 @@ def _one(
         _write(ev, item, target, glob, plan, state, scope, truncates)
 
 
+def _holds_descriptor(item: ir.Redirect) -> bool:
+    """``2>&$x``, ``>&"${COPROC[1]}"``, ``>&$fd``: which descriptor nobody knows, but no file (bash(1), coprocesses)."""
+    raw = item.target.raw if item.target is not None else ""
+    return item.fd is not None or _DESCRIPTOR.fullmatch(raw) is not None
+
+
+_DESCRIPTOR = re.compile(r"\"?\$(?:\{\w+\[[01]\]\}|\{?\w*[fF][dD]\w*\}?)\"?")
 _TERMINAL = re.compile(r"/dev/(?:tty\d*|pts/\d+|console)")
 _HELD = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
 

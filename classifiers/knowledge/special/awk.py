@@ -35,7 +35,8 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
         h.value for h in reading.parsed.hits if h.value is not None and h.option and h.option.fills == "program"
     ]
     for program in programs or list(reading.parsed.operands[:1]):
-        text = program.text
+        names = _variables(reading, program.text)
+        text = _named(program.text, names)
         dynamic = False
         if _LOAD.search(text):
             _loads(reading, program)
@@ -60,7 +61,6 @@ def read_awk(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # no
                 known: Json = {"destructive": False, "reversibility": "read_only"}
                 place = program.with_text(read)
                 reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, read, known, program.span, place))
-        names = _variables(reading, text)
         for match in _MADE_OUTPUT.finditer(plain):  # a file whose name the program makes, or was given
             wrote = {"destructive": False, "reversibility": "reversible"} if match[1] == ">>" else _WROTE
             made = names.get(match[2])
@@ -97,6 +97,26 @@ def _variables(reading: Reading, text: str) -> dict[str, str]:
             name, _, value = hit.value.text.partition("=")
             found.setdefault(name, set()).add(value)
     return {name: values.pop() for name, values in found.items() if len(values) == 1}
+
+
+def _named(text: str, names: dict[str, str]) -> str:
+    """The program with the commands it runs by a name put in, where that name holds one text throughout."""
+    for name, value in names.items():
+        changed = _CHANGED.replace("NAME", re.escape(name))
+        if re.search(changed, _ASSIGNED.sub("", text)):
+            continue
+        said = '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        put = rf"\g<1>{said.replace(chr(92), chr(92) * 2)}\g<2>"
+        for use in _USES:
+            text = re.sub(use.replace("NAME", re.escape(name)), put, text)
+    return text
+
+
+_CHANGED = (
+    r"\bNAME\s*(?:[-+*/%^]?=(?!=)|\+\+|--)|(?:\+\+|--|getline\s+)NAME\b|\(\s*NAME\s+in\b|sub\s*\([^)]*\bNAME\s*\)"
+    r"|function\s+\w+\s*\([^)]*\bNAME\b"
+)
+_USES = (r"(system\s*\(\s*)NAME(\s*\))", r"()\bNAME(\s*\|&?\s*getline)", r"(print[^|;}\n]*\|&?\s*)NAME\b()")
 
 
 def _pipes_elsewhere(text: str) -> bool:

@@ -11,6 +11,7 @@ from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.templates import host
 from classifiers.knowledge.words import Word
 
+_ENGINES = ("docker.sock", "podman.sock")  # their own API, whatever host the URL names
 # Orders of FTP (RFC 959) and of curl's SFTP that change something there; true: something is lost.
 _CHANGES: dict[str, bool | None] = {"dele": True, "rmd": True, "rm": True, "rmdir": True, "rnto": None, "rename": None}
 _CHANGES |= dict.fromkeys(("mkd", "mkdir", "site", "chmod", "chown", "chgrp", "ln", "symlink", "stor", "appe"), False)
@@ -26,6 +27,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
             _data_file(reading, hit, hit.value)
     urls = [*parsed.operands, *(h.value for h in hits if h.spelling == "--url" and h.value is not None)]
     method = _method(parsed.hits)
+    engine = any(h.spelling == "--unix-socket" and h.value and h.value.text.endswith(_ENGINES) for h in hits)
     body = next((h.value for h in reversed(hits) if _is_data(h) and h.value is not None), None)
     for url in urls:
         _orders(reading, url)
@@ -33,10 +35,18 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
             leaf = url.text.partition("?")[0].rstrip("/").rpartition("/")[2]
             folder = parsed.values().get("output-dir", "")
             reading.items.append(_wrote(f"{folder.rstrip('/')}/{leaf}" if folder and leaf else leaf, url))
-        full = url.with_text(url.text if "://" in url.text else "http://" + url.text)
+        full = url.with_text(_asked(url.text, engine=engine))
         words_out = (full,) if body is None or body.text.startswith("@") else (full, body)
         way = "GET" if " " in method else method  # an FTP order, told above
         reading.items.append(Handed(Delegate("http", way), words_out, {}, url.span, ""))
+
+
+def _asked(url: str, *, engine: bool) -> str:
+    """The whole URL. Through the socket of a container engine the host's name means nothing: the engine answers."""
+    if engine:
+        rest = url.partition("://")[2] or url.removeprefix("http:/")
+        return f"http://docker/{rest.partition('/')[2] if '://' in url else rest.lstrip('/')}"
+    return url if "://" in url else "http://" + url
 
 
 def _orders(reading: Reading, url: Word) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.arguments import Parsed
 from classifiers.knowledge.model import Delegate, Json
-from classifiers.knowledge.reading import Handed, Hidden, Reading, Told
+from classifiers.knowledge.reading import Handed, Hidden, Item, Reading, Told
 from classifiers.knowledge.words import Word
 
 # Keys whose value git runs through a shell, or as a program.
@@ -42,6 +42,17 @@ _RUNS_PARTS = (
 )
 # Keys that bring in files others wrote: settings, and hooks for new repositories.
 LOADS = ("include.path", "includeif.", "init.templatedir")
+# Names the knowledge has and git has not: usual aliases, programs called git-NAME. The call's own alias wins.
+_ALIASABLE = frozenset({
+    "abort", "absorb", "archive-file", "authors", "back", "browse", "browse-ci", "brv", "bug", "changelog", "chore",
+    "clang-format", "clear", "clear-soft", "coauthor", "commits-since", "continue", "count", "create-branch",
+    "delete-branch", "delete-merged-branches", "delete-squashed-branches", "delete-submodule", "delete-tag", "effort",
+    "fame", "feature", "filter-repo", "flow", "force-clone", "fresh-branch", "graft", "guilt", "ignore", "info",
+    "last", "lfs", "lg", "local-commits", "lock", "locked", "ls", "merge-into", "merge-repo", "missing", "mr",
+    "obliterate", "pr", "quick-stats", "reauthor", "rebase-patch", "refactor", "release", "rename-branch",
+    "rename-tag", "reset-file", "serve", "setup", "show-merged-branches", "show-tree", "show-unmerged-branches",
+    "squash", "st", "stamp", "standup", "standup-all", "summary", "touch", "undo", "unlock",
+})  # fmt: skip
 _EDITED = "what the editor will be told"  # how the knowledge says that an order waits for an editor
 _PLAIN = re.compile(r"[\w.+-]*|/dev/null")  # one's usual program, by its name
 _DEFERRED: Json = {"condition": "deferred"}
@@ -134,10 +145,11 @@ def _will_run(reading: Reading, key: str, word: Word) -> None:
 
 
 def _alias(reading: Reading, parsed: Parsed, alias: str, value: Word, words: Sequence[Word]) -> None:
-    used = parsed.unknown_sub
-    if used is None or used.text != alias:
+    used = parsed.unknown_sub or (parsed.subs[0] if parsed.subs and parsed.subs[0].text in _ALIASABLE else None)
+    if used is None or used.text.lower() != alias.lower():
         return
-    reading.items[:] = [i for i in reading.items if not isinstance(i, Hidden) and not _is_unknown(i)]
+    own = parsed.unknown_sub is None  # the name has a meaning without the alias, which goes
+    reading.items[:] = [i for i in reading.items if not (_is_unknown(i) or (own and _is_of(i, used)))]
     rest = tuple(words[list(words).index(used) + 1 :])
     if value.text.startswith("!"):
         script = value.with_text(" ".join([value.text[1:], *(w.text for w in rest)]))
@@ -147,8 +159,16 @@ def _alias(reading: Reading, parsed: Parsed, alias: str, value: Word, words: Seq
     reading.items.append(Handed(Delegate("argv", program="git"), (*inner, *rest), {}, value.span, "git alias"))
 
 
-def _is_unknown(item: object) -> bool:
-    return isinstance(item, Told) and item.domain is Domain.PROCESS and item.action is Verb.EXECUTE
+def _is_of(item: Item, used: Word) -> bool:
+    """Whether the subcommand says this, and no option before it."""
+    word = item.word if isinstance(item, Told) else None
+    return item.span[0] > used.span[0] or (isinstance(item, Told) and word is None)
+
+
+def _is_unknown(item: Item) -> bool:
+    return isinstance(item, Hidden) or (
+        isinstance(item, Told) and item.domain is Domain.PROCESS and item.action is Verb.EXECUTE
+    )
 
 
 def _program(reading: Reading, key: str, value: Word) -> None:

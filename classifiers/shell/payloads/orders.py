@@ -17,6 +17,7 @@ _NOWHERE: Mapping[str, str | None] = {}
 ESCAPES = {"dc": re.compile(r"!(?![<>=])(.*)"), "letter": re.compile(r"^~(?:[!|]|<\s*!)(.*)", re.MULTILINE)}
 SILENT_ALONE = frozenset({*_ORDERS, *ESCAPES, "transfer", "redis"})  # at a terminal a person gives the orders
 _SCHEDULE = re.compile(r"\s*(?:@\w+|(?:[-\d*,/A-Za-z]+\s+){4}[-\d*,/A-Za-z]+)\s+(.+)")
+_OPENS = re.compile(r"\s*(?:open|connect)\s+(?:-\S+\s+)*([^\s-]\S*)")
 _TRANSFERS = re.compile(r"\s*(?:[;\n]|&&|\|\|)\s*")
 
 
@@ -26,13 +27,23 @@ def _job(line: str) -> str:
     return match[1].partition("%")[0] if match else ""
 
 
-def _order(line: str) -> str:
+def _transfers(text: str, host: str | None) -> str:
+    """The orders of a file-transfer client, each with the host it goes to; ``open`` names another."""
+    out = []
+    for line in _TRANSFERS.split(text):
+        opened = _OPENS.match(line)
+        host = opened[1] if opened else host
+        out.append(_order(line, f"--at {shlex.quote(host)} " if host else ""))
+    return "\n".join(out)
+
+
+def _order(line: str, at: str) -> str:
     """One order of a file-transfer client as a command; ``!`` is the local shell."""
     line = line.strip().lstrip("-@")
     if line.startswith("!"):
         return line[1:]
     first, _, rest = line.partition(" ")
-    return f"transfer-order {first.lower()} {rest}" if line and not line.startswith("#") else ""
+    return f"transfer-order {at}{first.lower()} {rest}" if line and not line.startswith("#") else ""
 
 
 def _redis(line: str, host: str | None) -> str:
@@ -63,7 +74,7 @@ def orders(language: str, text: str, *, known: bool, server: Mapping[str, str | 
     if language == "expect":
         return expect_commands(text)
     if language == "transfer":
-        return "\n".join(map(_order, _TRANSFERS.split(text)))
+        return _transfers(text, server.get("host"))
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if language in _ORDERS and 0 < len(lines) <= MAX_ORDERS:
         return "\n".join(f"{_ORDERS[language]} {shlex.quote(line)}" for line in lines)

@@ -18,7 +18,7 @@ from classifiers.knowledge.words import Word
 from classifiers.shell.payloads.elsewhere import read_beside
 from classifiers.shell.payloads.makefile import recipe_lines
 from classifiers.shell.payloads.scripts import run_text
-from classifiers.shell.state import Scope, State
+from classifiers.shell.state import Scope, State, Stream
 
 if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
@@ -34,6 +34,8 @@ _NAMES = ("GNUmakefile", "makefile", "Makefile")
 _INSTALLS = frozenset({"install", "i", "add", "ci", "in", "clean-install", "install-test", "it"})
 _RUN = frozenset({"run", "run-script", "rum", "urn"})
 _INSTALLED = ("preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare", "postprepare")
+_PUT = "#scripts."  # after a package.json the call has not: one script of it that the call put there
+_PAIR = re.compile(r"scripts(?:\.([^=\[\]]+)|\[['\"]?([^=\[\]'\"]+)['\"]?\])=(.*)", re.DOTALL)
 _MAX_DEPTH = 8
 
 
@@ -62,7 +64,8 @@ def run_project(
     inner = replace(scope, fixed=span, via=(*scope.via, program), stdin=None, given=(), depth=scope.depth + 1)
     for line in lines:
         run_text(ev, line, state.copy(), inner, [], span)
-    if index is not None and len(ev.out.opaque) == before:
+    held = state.files.get(path)
+    if index is not None and len(ev.out.opaque) == before and held is not None and held.text is not None:
         ev.out.change(index, destructive=False)
 
 
@@ -121,17 +124,47 @@ def _as_makefile(text: str) -> str:
 def _scripted(words: Sequence[Word], state: State) -> tuple[str, list[str] | None] | None:
     path = state.key("package.json")
     known = state.files.get(path)
-    if known is None or known.text is None or any(w.text in {"--prefix", "-C", "--cwd", "-g"} for w in words):
+    if any(w.text in {"--prefix", "-C", "--cwd", "-g"} for w in words):
         return None
+    names = [w.text for w in words[1:] if not w.text.startswith("-")]
+    if known is None or known.text is None:
+        lines = [p.text for n in _asked(names) if (p := state.files.get(path + _PUT + n)) and p.text is not None]
+        return (path, lines) if lines else None
     try:
         package = json.loads(known.text)
     except (ValueError, RecursionError):
         return path, None
     scripts = package.get("scripts") if isinstance(package, dict) else None
-    names = [w.text for w in words[1:] if not w.text.startswith("-")]
     if not isinstance(scripts, dict):
         return path, []
     return path, [s for n in _asked(names) if isinstance(s := scripts.get(n), str)]
+
+
+def _put(reading: Reading) -> list[tuple[str, Word]]:
+    """The scripts ``npm pkg set scripts.NAME=…`` and ``npm set-script NAME …`` put into package.json."""
+    subs, operands = [s.text for s in reading.parsed.subs], reading.parsed.operands
+    if subs[-1:] == ["set-script"] and len(operands) == 2:
+        return [(operands[0].text, operands[1])]
+    if subs[-2:] != ["pkg", "set"]:
+        return []
+    found = ((_PAIR.fullmatch(w.text), w) for w in operands)
+    return [(m[1] or m[2], w.with_text(m[3])) for m, w in found if m]
+
+
+def put_scripts(program: str, reading: Reading, state: State) -> dict[str, Stream]:
+    """What package.json holds from now on: all of it where the call wrote it, else these scripts alone."""
+    pairs = _put(reading) if program in _MANAGERS else []
+    path = state.key("package.json")
+    found = {path + _PUT + name: Stream(command.text) for name, command in pairs}
+    known = state.files.get(path)
+    if not pairs or known is None or known.text is None:
+        return found
+    try:
+        package = json.loads(known.text)
+        package.setdefault("scripts", {}).update({name: command.text for name, command in pairs})
+    except (ValueError, RecursionError, AttributeError):
+        return found
+    return {**found, path: Stream(json.dumps(package), known.sources)}
 
 
 def _asked(names: list[str]) -> list[str]:
