@@ -47,7 +47,10 @@ def _and_or(ev: Evaluator, node: ir.AndOr, state: State, scope: Scope) -> Result
     condition = Condition.ON_SUCCESS if wanted else Condition.ON_FAILURE
     inner = scope if certain else scope.under(condition)
     if wanted or certain:
+        before = state.context.cwd
         right, after = ev.statement(node.right, state, inner)
+        if not certain and state.context.cwd != before and _is_test(node.left):
+            state.chdir(None)  # ``[ -d d ] && cd d``: in one folder or the other
         if not certain:
             state.exited = False
     else:
@@ -58,6 +61,12 @@ def _and_or(ev: Evaluator, node: ir.AndOr, state: State, scope: Scope) -> Result
         return ev.together([left, right]), after
     return ev.together([left, right]), (
         True if not wanted and after is True else False if wanted and after is False else None
+    )
+
+
+def _is_test(node: ir.Stmt) -> bool:
+    return isinstance(node, ir.Test) or (
+        isinstance(node, ir.Simple) and bool(node.words) and node.words[0].raw in {"[", "test"}
     )
 
 

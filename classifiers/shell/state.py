@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from classifiers.context import Context
 from classifiers.effects import Certainty, Condition, Privilege
+from classifiers.knowledge.words import is_known
 from classifiers.paths import canonical
 from classifiers.shell.ir import Body
 
@@ -109,6 +110,8 @@ class State:
             for name, value in other.vars.items():
                 if self.vars.get(name, _ABSENT) != value:
                     self.vars[name] = None
+            if other.context.cwd != self.context.cwd and is_known(other.context.cwd or ""):
+                self.chdir(None)  # in one of two folders (one nobody can name is taken to be left again)
             self.guessed |= other.guessed
             self.left = self.left or other.left
             self.origins.update(other.origins)

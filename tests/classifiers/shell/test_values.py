@@ -29,6 +29,12 @@ SCRIPTS = {
     "i=1; ((i++)); rm f$i": {None},
     "i=1; let i=i+1; rm f$i": {None},
     "a=1; ((a==1)) && rm f$a": {"f1"},
+    # the folder after a way that may not be taken
+    "cd d && rm a; rm b": {"d/a", "d/b"},
+    "cd /w; [ -d d ] && cd d; rm a": {"a"},
+    "cd /w; if q; then cd d; fi; rm a": {"a"},
+    "cd /w; (cd d; rm a); rm b": {"/w/d/a", "/w/b"},
+    "cd /w; for d in */; do cd $d; rm a; cd ..; done; rm b": {"/w/*/a", "/w/b"},
     # arrays
     'declare -A s=([web]=2 [api]=4); for k in "${!s[@]}"; do rm $k; done': {"web", "api"},
     'a=(x y); for i in "${!a[@]}"; do rm f$i; done': {"f0", "f1"},
