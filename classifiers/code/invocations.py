@@ -15,7 +15,7 @@ from classifiers.code.calls import Site, make_call
 from classifiers.code.containers import grow
 from classifiers.code.values import UNKNOWN, Partial, Value, constant, taints, unknown
 from classifiers.code.ways import any_of, each_way
-from classifiers.effects import Domain, Verb
+from classifiers.effects import Condition, Domain, Verb
 
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
@@ -53,6 +53,14 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     return any_of(reader, made, UNKNOWN)
 
 
+def _under(reader: Interpreter, before: int, condition: Condition) -> None:
+    """What was told from ``before`` on happens under a condition."""
+    effects = reader.out.effects
+    for i in range(before, len(effects)):
+        if effects[i].condition is Condition.ALWAYS:
+            effects[i] = replace(effects[i], condition=condition)
+
+
 def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], named: dict[str, Value]) -> Value:
     """The call of one of the functions it may be."""
     if _HOME_CALL.match(reader.source(node)):
@@ -71,12 +79,15 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
         return _within(reader, Site(reader, func, args, named, node.span))
     if reader.language != "powershell":
         _hand_on(reader, func, args, named, node.span)
+    before = len(reader.out.effects)
     for handed in _blocks((*args, *named.values())) if reader.language == "powershell" else ():
         if isinstance(handed.function, ir.Function):
             for given in _members(func) or [_listed(named)]:
                 for item in _piped(named.get("@input", UNKNOWN)):
                     turn = given[0] if given and func.ref.endswith((".foreach", ".where")) else item
                     reader.enter(handed.function, given, {"_": turn})
+    if taker is not None and "condition" in taker.roles:  # a block that is kept, to be run later
+        _under(reader, before, Condition(taker.roles["condition"]))
     if func.function is not None and reader.language == "powershell" and "@input" in named:
         for item in _piped(named["@input"]):  # each thing that is piped in is ``$_`` in its turn
             value = reader.enter(func.function, args, {**named, "_": item})

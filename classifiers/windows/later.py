@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from classifiers.clock import loading
 from classifiers.datafile import table
 from classifiers.effects import Condition, Domain, Effect, OpaqueReason, Verb
 from classifiers.gather import Gather
@@ -79,6 +80,7 @@ def _command(text: str, place: Place, out: Gather) -> None:
 
 
 @cache
+@loading()
 def _settings() -> tuple[Setting, ...]:
     rows = table("windows/later.yaml")["values"]
     return tuple(

@@ -95,3 +95,11 @@ def test_what_powershell_writes_runs_later_too(command, expected):
 def test_a_program_with_a_window_keeps_its_name_in_a_task():
     task = "Register-ScheduledTask -TaskName Sums -Action (New-ScheduledTaskAction -Execute calc.exe)"
     assert runs("powershell", task) == (["execute process:calc.exe"], True)
+
+
+@pytest.mark.parametrize("command", [
+    r"Register-ScheduledJob -Name Sweep -ScriptBlock { Remove-Item E:\sweep.log }",
+    r"Register-EngineEvent PowerShell.Exiting -Action { Remove-Item E:\sweep.log }",
+])  # fmt: skip
+def test_a_block_that_is_kept_runs_later(command):
+    assert runs("powershell", command) == ([r"delete filesystem:E:\sweep.log"], True)
