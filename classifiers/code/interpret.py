@@ -149,13 +149,23 @@ class Interpreter:
         try:
             for name, default in node.defaults[len(args) :] if node.defaults else ():
                 if default is not None and name not in (named or {}):
-                    self.scopes[-1][name] = self.value(default)
+                    self.scopes[-1][name] = self.default(default)
             self.ends.append([])
             value = self.run(node.body)
             return any_of(self, self.ends.pop(), value)
         finally:
             del self.scopes[-1 - len(outer) :]
             self.reading.pop()
+
+    def default(self, node: ir.Node) -> Value:
+        """A parameter's default; Python's does not see the other parameters."""
+        if self.language != "python":
+            return self.value(node)
+        own = self.scopes.pop()
+        try:
+            return self.value(node)
+        finally:
+            self.scopes.append(own)
 
     def finish(self) -> None:
         """Functions the language itself calls, which the program defined and nobody called by name."""
