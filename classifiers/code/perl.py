@@ -28,6 +28,9 @@ _TABLE = {
 }  # fmt: skip
 
 
+_HANDLE = re.compile(r"[A-Z][A-Z0-9_]*")
+
+
 class _Front(GrammarFront):
     def call(self, node: Any) -> ir.Node:
         """``f(x)``, ``&f(x)``, ``&$f(x)`` and ``&{ … }(x)`` (perlsub(1))."""
@@ -38,10 +41,26 @@ class _Front(GrammarFront):
             return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
         if held is not None:
             return self.called(node, self.bare(func) if held.type != "varname" else self.node(held.named_children[0]))
+        if func is not None and (printed := self.printed(node, func)) is not None:
+            return printed
         if func is not None and self.text(func).startswith("CORE::"):
             args, named = self.arguments(self.part(node, "arguments"))
             return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
         return super().call(node)
+
+    def printed(self, node: Any, func: Any) -> ir.Node | None:
+        """``print F "…"``: a handle's name stands before what is printed; the grammar takes it for a function."""
+        inner = self.part(node, "arguments")
+        if self.text(func) not in {"print", "printf", "say"} or inner is None:
+            return None
+        handle = self.part(inner, "function") if inner.type == "ambiguous_function_call_expression" else None
+        name = self.text(handle) if handle is not None else ""
+        if not _HANDLE.fullmatch(name) or re.search(
+            rf"\bsub\s+{name}\b|\b{name}\s*=>|\*{name}\b", self.source.data.decode("utf-8", "replace")
+        ):
+            return None
+        args, named = self.arguments(self.part(inner, "arguments"))
+        return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
 
     def method(self, node: Any) -> ir.Node:
         """``$object->$name()``: which method is in a variable."""
