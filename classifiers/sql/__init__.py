@@ -13,7 +13,7 @@ from classifiers.effects import Action, OpaqueReason, Surface
 from classifiers.gather import Gather
 from classifiers.sql.dialect import dialect_of, dialects, engine_of
 from classifiers.sql.place import Place, Site
-from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, starts_like_sql, statements
+from classifiers.sql.split import MAX_STATEMENTS, MAX_TEXT, looks_like_sql, run_on, starts_like_sql, statements
 from classifiers.sql.statement import read_statement, warm
 
 __all__ = ["classify_sql", "looks_like_sql", "starts_like_sql"]
@@ -42,7 +42,10 @@ def classify_sql(  # noqa: PLR0917 - the shell and the surfaces call it by these
     place = Place(engine_of(engine), host, database)
     if len(text) > MAX_TEXT:
         out.hide(OpaqueReason.SIZE_CAP, (MAX_TEXT, len(text)), "SQL text over the size cap")
-    for i, (start, end) in enumerate(statements(text[:MAX_TEXT])):
+    spans = statements(text[:MAX_TEXT])
+    if grammars[0] == "tsql":
+        spans = (part for span in spans for part in run_on(text, *span))
+    for i, (start, end) in enumerate(spans):
         if i >= MAX_STATEMENTS or out.out_of_time():
             out.hide(OpaqueReason.SIZE_CAP, (start, len(text)), "statements beyond the cap")
             break

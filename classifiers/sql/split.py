@@ -57,6 +57,55 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
     yield from _trimmed(text, start, len(text))
 
 
+# T-SQL ends a statement by the next one's first word, which is reserved; after these words it is a part of the same.
+_PART = re.compile(
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^']|'')*(?:'|\Z)|\"[^\"]*(?:\"|\Z)|\[[^\]]*(?:\]|\Z)|[()]|,|[@#.]*\w+", re.DOTALL
+)
+_ENDING = frozenset(
+    [
+        "delete",
+        "update",
+        "insert",
+        "drop",
+        "truncate",
+        "select",
+        "exec",
+        "execute",
+        "create",
+        "print",
+        "use",
+        "kill",
+        "backup",
+        "restore",
+    ]
+)
+_STARTING = frozenset(
+    ["delete", "update", "insert", "drop", "truncate", "merge", "exec", "execute", "print", "backup", "restore", "kill"]
+)
+_GOING_ON = frozenset(
+    [",", "on", "for", "then", "of", "after", "before", "or", "as", "with", "to", "and", "from", "into"]
+)
+
+
+def run_on(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A span of T-SQL as the statements that stand in it without semicolons."""
+    depth, head, kind, before = 0, "", "", ""
+    for part in _PART.finditer(text, start, end):
+        word = part.group().lower()
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if word.startswith(("--", "/*")) or depth:
+            continue
+        starts = word in _STARTING and before not in _GOING_ON and head in _ENDING
+        own = (head == "insert" and word.startswith("exec")) or (head == "create" and kind not in {"table", "index"})
+        if starts and not own:
+            yield from _trimmed(text, start, part.start())
+            start, head, kind = part.start(), word, ""
+        else:
+            head, kind = head or word, kind or (word if head else "")
+        before = word
+    yield from _trimmed(text, start, end)
+
+
 def looks_like_sql(text: str) -> bool:
     """True when the text starts like a statement of SQL; a question in plain words does not."""
     head = text[:2000]

@@ -11,6 +11,7 @@ from classifiers.effects import Certainty, OpaqueReason
 from classifiers.gather import Gather
 from classifiers.sql.phrases import read_phrase
 from classifiers.sql.place import Site
+from classifiers.sql.split import run_on
 from classifiers.sql.tree import is_statement, read_tree
 
 _ROWS = re.compile(r"insert\s+into\s+[\w.\"`\[\]]+\s*(?:\([^()]*\)\s*)?values\s*\(", re.IGNORECASE)
@@ -26,7 +27,8 @@ def read_statement(text: str, grammars: tuple[str | None, ...], site: Site) -> N
         return
 
     def again(inner: str, where: Site) -> None:
-        read_statement(inner, grammars, where)
+        for start, end in run_on(inner, 0, len(inner)) if grammars[0] == "tsql" else ((0, len(inner)),):
+            read_statement(inner[start:end], grammars, where)
 
     if read_phrase(text, site, again, early=True):
         return

@@ -96,6 +96,33 @@ def test_a_dangerous_function_is_read_inside_any_statement():
     assert any(e.target == "/tmp/x" and e.action == "modify" for e in action.effects)
 
 
+RUN_ON = [
+    ("declare @d date = getdate() select x into #few from a where d > @d", ["create #few", "read a"]),
+    ("declare @s varchar(9) = 'drop it', @n int = (select max(i) from b) delete from a where i = @n", ["read b", "delete a"]),
+    ("set nocount on delete from a delete from b", ["delete a", "delete b"]),
+    ("set @n = 4 update a set x = @n where i = 1 drop table b", ["modify a", "delete b"]),
+    ("use shop truncate table a", ["delete a"]),
+    ("print 'now' drop table a", ["delete a"]),
+    ("begin tran delete from a where i = 1 commit", ["delete a"]),
+    ("select x from a drop table b", ["read a", "delete b"]),
+    ("insert into a values (1) delete from b", ["create a", "delete b"]),
+    ("if exists (select 1 from a) delete from a delete from b", ["read a", "delete a", "delete b"]),
+    ("create table a (i int references b (i) on delete cascade) insert into a values (1)", ["create a"]),
+    ("merge a using b on a.i = b.i when matched then update set x = 1;", ["modify a", "read b"]),
+    ("alter table a drop column x", ["modify a"]),
+    ("update statistics a", ["modify a"]),
+    ("select [delete], \"update\" from a where x = 'drop table b'", ["read a"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "told"), RUN_ON, ids=[c[0][:40] for c in RUN_ON])
+def test_statements_of_sql_server_end_where_the_next_one_starts(text, told):
+    action = classify_sql(text, "tsql")
+    found = [f"{e.action} {(e.target or '').rpartition('/')[2]}" for e in action.effects]
+    assert list(dict.fromkeys(found)) == told
+    assert action.complete
+
+
 @pytest.mark.parametrize("text", [".read more.sql", ".load ./ext", ".open other.db", ".archive -x"])
 def test_an_order_to_the_sqlite_shell_that_hides_what_follows_is_not_called_complete(text):
     assert not classify_sql(f"{text}\nselect 1", "sqlite").complete
