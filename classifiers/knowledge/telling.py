@@ -73,7 +73,7 @@ class Teller:
         if "where" in fields:
             fields = {**fields, "where": self.filled(fields["where"], current)[0] or "unknown"}
         if fields.get("dry_run"):
-            action, fields = _rehearsed(action, fields)
+            action, fields = _rehearsed(fields)
         if template == "?":  # files that a list names
             raw = current.text if current is not None and current.text != "-" else "<stdin>"
             self.out.items.append(Told(action, domain, None, fields, span, None, raw))
@@ -117,7 +117,6 @@ def _as_read(fields: Json, own: Json) -> Json:
     return {**fields, "tags": tags, **{k: own[k] for k in ("destructive", "reversibility") if k in own}}
 
 
-def _rehearsed(action: Verb, fields: Json) -> tuple[Verb, Json]:
+def _rehearsed(fields: Json) -> tuple[Verb, Json]:
     """A dry run reads what it would change."""
-    action = action if action in {Verb.READ, Verb.RECEIVE, Verb.SEND} else Verb.READ
-    return action, {**fields, "destructive": False, "reversibility": "read_only", "tags": []}
+    return Verb.READ, {**fields, "destructive": False, "reversibility": "read_only", "tags": []}

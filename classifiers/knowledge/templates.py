@@ -167,6 +167,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "before_slash": lambda t: t.partition("/")[0],
     "after_slash": lambda t: t.partition("/")[2],
     "noslash": lambda t: t.lstrip("/"),
+    "zip": lambda t: t if "." in posixpath.basename(t) or t == "-" else f"{t}.zip",
     "unlist": lambda t: t.replace(",", " "),
     "macro": lambda t: t.removeprefix("%{lua:").removeprefix("%(")[:-1],
     "recipes": recipes,

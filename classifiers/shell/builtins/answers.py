@@ -48,11 +48,20 @@ def _says(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
 
 
 def _history(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:
-    if any(w.text.startswith("-") and set(w.text[1:]) & set("cdw") for w in words[1:]):
-        tell(
-            ev, Verb.DELETE, Domain.FILESYSTEM, "~/.bash_history", (words[0].span[0], words[-1].span[1]), state, scope,
-            destructive=True, reversibility="irreversible", tags=("defense_evasion",),
-        )  # fmt: skip
+    """``-c`` and ``-d`` lose lines; ``-w`` writes a file anew, ``-a`` appends: the one named, or the shell's own."""
+    letters = {c for w in words[1:] if w.text.startswith("-") for c in w.text[1:]}
+    named = next((w.text for w in words[1:] if not w.text.startswith("-")), None)
+    own = state.vars.get("HISTFILE")
+    file = named or (own if isinstance(own, str) and own else "~/.bash_history")
+    span = words[0].span[0], words[-1].span[1]
+    lost = {"destructive": True, "reversibility": "irreversible", "tags": ("defense_evasion",)}
+    if letters & set("cd"):
+        tell(ev, Verb.DELETE, Domain.FILESYSTEM, "~/.bash_history", span, state, scope, **lost)
+    if letters & set("wa"):
+        written = {"destructive": None if "w" in letters else False, "reversibility": "reversible"}
+        tell(ev, Verb.MODIFY, Domain.FILESYSTEM, file, span, state, scope, **written)
+    if letters & set("rn"):
+        tell(ev, Verb.READ, Domain.FILESYSTEM, file, span, state, scope, reversibility="read_only")
     return Stream(None), None
 
 
