@@ -38,10 +38,12 @@ class Site:
         return held if isinstance(held, Value) else replace(self.func, known=held is not None, ref="")
 
     def argument(self, key: Any) -> Value | None:
-        """``0``, ``name`` or ``0|name``; ``self`` is the object of the method; ``-1`` is the last."""
+        """``0``, ``name`` or ``0|name``; ``self`` the object of the method; ``-1`` the last, ``1..`` all from 1 on."""
         for word in str(key).split("|"):
             if word == "self":
                 return self.own
+            if word.endswith(".."):
+                return self.rest(int(word[:-2]))
             if word.lstrip("-").isdigit():
                 index = int(word)
                 if -len(self.args) <= index < len(self.args):
@@ -52,6 +54,14 @@ class Site:
                 found = options[word]
                 return found if isinstance(found, Value) else UNKNOWN
         return None
+
+    def rest(self, first: int) -> Value | None:
+        """All arguments from this on, as one list; a table behind them is options."""
+        rest = [v for v in self.args[first:] if not isinstance(v.data, dict)]
+        if len(rest) < 2:
+            return rest[0] if rest else None
+        members = [m for v in rest for m in (v.data if v.known and isinstance(v.data, list) else [v])]
+        return Value(known=True, data=members, raw=self.raw, taint=taints(*rest))
 
     @property
     def options(self) -> dict[str, Any] | None:
@@ -163,10 +173,14 @@ def _each(site: Site, line: str, lookup: Lookup) -> list[Lookup]:
     holes = template(line).holes
     given = site.argument(holes[0].key) if len(holes) == 1 else None
     members = given.data if given is not None and given.known and isinstance(given.data, list) else []
-    texts = [m.text for m in members if isinstance(m, Value)]
-    if not texts or None in texts or holes[0].key == "@input":
+    texts = [
+        Given(m.text if m.text is not None else _plain(m), m.text or m.shape or m.raw)
+        for m in members
+        if isinstance(m, Value)
+    ]
+    if not texts or holes[0].key == "@input":
         return [lookup]
-    return [lambda _key, t=text: Given(t, t or "?") for text in texts[:24]]  # type: ignore[misc]
+    return [lambda _key, t=text: t for text in texts[:24]]  # type: ignore[misc]
 
 
 def _only(value: Value | None) -> Value | None:

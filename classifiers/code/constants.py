@@ -122,8 +122,8 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         head, base = posixpath.split(own.text)
         named = args[0].text if kind == "with_name" else posixpath.splitext(base)[0] + args[0].text
         return path(posixpath.join(head, named), raw, own)
-    if kind == "home":
-        return path("~", raw)
+    if kind in {"home", "home_text"}:
+        return path("~", raw) if kind == "home" else constant("~")
     if kind == "list_join" and args and args[0].known and isinstance(args[0].data, list) and own.text is not None:
         items = args[0].data
         if all(i.text is not None for i in items) and _fits(i.text + own.text for i in items):

@@ -12,6 +12,7 @@ from typing import Any
 
 from classifiers.code import expressions, ir, statements
 from classifiers.code.calls import Site, make_call
+from classifiers.code.containers import loosen
 from classifiers.code.invocations import invoke
 from classifiers.code.library import Library
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
@@ -53,6 +54,7 @@ class Interpreter:
         self.unsure = 0  # how many ways that may not be taken what is read is within
         self.loose: dict[int, object] = {}  # lists and tables of which only the members are known, by their id
         self.ends: list[list[Value]] = []  # what the functions that are read return, the outermost first
+        self.given: list[list[Value]] = []  # what they yield
         self.argv: tuple[str, Value] | None = None  # the name of the list of words the program was given, and it
 
     def start(self, argv: Sequence[str]) -> None:
@@ -151,8 +153,13 @@ class Interpreter:
                 if default is not None and name not in (named or {}):
                     self.scopes[-1][name] = self.default(default)
             self.ends.append([])
+            self.given.append([])
             value = self.run(node.body)
-            return any_of(self, self.ends.pop(), value)
+            ends, given = self.ends.pop(), self.given.pop()
+            if given:  # a generator: where its members stand depends on the way it takes
+                loosen(self, given, changed=len(given) > 1)
+                return Value(known=True, data=given, raw=node.name, taint=taints(*given))
+            return any_of(self, ends, value)
         finally:
             del self.scopes[-1 - len(outer) :]
             self.reading.pop()

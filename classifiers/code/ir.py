@@ -165,6 +165,15 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
+class Yield:
+    """A generator gives this as its next member; ``whole``: each member of it (``yield from``, ``yield*``)."""
+
+    span: Span
+    value: Node | None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One of several values: ``a if test else b``; without a test the first that is true: ``a or b``."""
 
@@ -175,5 +184,5 @@ class Choice:
 
 Node = (
     Const | Name | Attr | Call | Index | Join | Binary | Sequence | Table | Function | Class | Assign | Import | If
-    | Loop | Return | Command | Spread | Other | Choice
+    | Loop | Return | Command | Spread | Other | Choice | Yield
 )  # fmt: skip

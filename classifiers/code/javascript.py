@@ -21,7 +21,7 @@ _TABLE = {
     "unary_expression": "unary",
     "ternary_expression": "choice", "sequence_expression": "comma", "for_in_statement": "loop",
     "while_statement": "again", "do_statement": "again", "for_statement": "again", "switch_case": "optional",
-    "update_expression": "bumped",
+    "update_expression": "bumped", "yield_expression": "yielded",
     "switch_default": "optional", "try_statement": "tried", "return_statement": "returned",
     "import_statement": "imported", "spread_element": "spread", "catch_clause": "caught", "array_pattern": "sequence",
 }  # fmt: skip

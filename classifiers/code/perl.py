@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 from classifiers.code import ir
@@ -24,14 +25,23 @@ _TABLE = {
     "for_statement": "loop", "conditional_statement": "branch",
     "postfix_conditional_expression": "branch", "return_expression": "returned", "eval_expression": "done",
     "require_expression": "included", "use_statement": "used",
-    "coderef_call_expression": "through", "refgen_expression": "reference",
+    "coderef_call_expression": "through", "refgen_expression": "reference", "anonymous_hash_expression": "hashed",
 }  # fmt: skip
 
 
+_SUB = re.compile(r"\bsub\s+((?:\w+::)*\w+)")
 _HANDLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class _Front(GrammarFront):
+    def hashed(self, node: Any) -> ir.Node:
+        """``{name => value, …}`` (perlref(1))."""
+        parts = [c for n in node.named_children for c in (n.named_children if n.type == "list_expression" else [n])]
+        if len(parts) % 2:
+            return ir.Other(self.source.span(node), tuple(self.block(node)))
+        named = [(self.text(k).strip("\"'"), self.node(v)) for k, v in zip(parts[::2], parts[1::2], strict=False)]
+        return ir.Table(self.source.span(node), tuple(named))
+
     def call(self, node: Any) -> ir.Node:
         """``f(x)``, ``&f(x)``, ``&$f(x)`` and ``&{ … }(x)`` (perlsub(1))."""
         func = self.part(node, "function")
@@ -66,7 +76,25 @@ class _Front(GrammarFront):
         """``$object->$name()``: which method is in a variable."""
         name = self.part(node, "method")
         held = name.named_children[0] if name is not None and name.named_children else None
-        return super().method(node) if held is None else self.called(node, self.node(held))
+        if held is not None:
+            return self.called(node, self.node(held))
+        if name is None or (own := self.subs.get(self.text(name).rpartition("::")[2])) is None:
+            return super().method(node)
+        args, named = self.arguments(self.part(node, "arguments"))
+        invocant = self.node(self.part(node, "invocant"))
+        return ir.Call(self.source.span(node), ir.Name(self.source.span(name), own), (invocant, *args), tuple(named))
+
+    @cached_property
+    def subs(self) -> dict[str, str]:
+        """The subroutines of this text, which a method of any package may be (perlobj(1)), as they are declared."""
+        declared = _SUB.findall(self.source.data.decode("utf-8", "replace"))
+        return {name.rpartition("::")[2]: name for name in declared}
+
+    def assign(self, node: Any) -> ir.Node:
+        """``$a .= $b`` is an assignment of the grammar's too."""
+        left, right = self.part(node, "left"), self.part(node, "right")
+        plain = left is None or right is None or self.source.data[left.end_byte : right.start_byte].strip() == b"="
+        return super().assign(node) if plain else self.append(node)
 
     def through(self, node: Any) -> ir.Node:
         """``$f->(x)``."""

@@ -264,6 +264,9 @@ class _Reader:
                 return ir.Spread(span, self.expr(node.value))
             case ast.Await():
                 return self.expr(node.value)
+            case ast.Yield() | ast.YieldFrom():
+                given = self.expr(node.value) if node.value is not None else None
+                return ir.Yield(span, given, whole=isinstance(node, ast.YieldFrom))
             case ast.IfExp():
                 return ir.Choice(span, self.expr(node.test), (self.expr(node.body), self.expr(node.orelse)))
             case ast.BoolOp(op=ast.Or()):

@@ -101,6 +101,14 @@ def _returned(reader: Interpreter, node: ir.Return) -> Value:
     return value
 
 
+def _yielded(reader: Interpreter, node: ir.Yield) -> Value:
+    value = reader.value(node.value)
+    if reader.given:
+        members = value.data if node.whole and value.known and isinstance(value.data, list) else [value]
+        reader.given[-1] += members[:MAX_TURNS] if len(reader.given[-1]) < MAX_TURNS else [unknown("", value)]
+    return UNKNOWN
+
+
 def _function(reader: Interpreter, node: ir.Function) -> Value:
     if node.name:
         reader.bind(node.name, reader.made(node))
@@ -166,6 +174,7 @@ READERS: dict[type, Callable[[Interpreter, Any], Value]] = {
     ir.If: _branch,
     ir.Loop: _loop,
     ir.Return: _returned,
+    ir.Yield: _yielded,
     ir.Function: _function,
     ir.Class: _klass,
 }

@@ -54,12 +54,25 @@ def perhaps(reader: Interpreter, *, sure: bool) -> Iterator[None]:
 
 
 def again(reader: Interpreter, before: Names, turn: Callable[[], object]) -> None:
-    """A loop of which one turn was read: later turns find what the first one left."""
-    if meet(reader, before):
+    """A loop of which one turn was read: later turns find what the first left; what grows by turns is unknown."""
+    if not meet(reader, before):
+        return
+    for last in (False, True):
         widened = names_of(reader)
         with perhaps(reader, sure=False):
             turn()
         meet(reader, widened)
+        grown = [(s, n) for s, was in zip(reader.scopes, widened, strict=False) for n in was if _grows(was[n], s[n])]
+        if last or not grown:
+            return
+        for scope, name in grown:
+            scope[name] = unknown("", scope[name])
+
+
+def _grows(was: Value, now: Value) -> bool:
+    """Another turn made it something it could not be before; lists and tables keep their own account of that."""
+    texts = {v.text for v in now.others or (now,)} - {v.text for v in was.others or (was,)}
+    return bool(texts) and not _is_called(now) and not isinstance(now.data, list | dict)
 
 
 def either(reader: Interpreter, one: Value, other: Value) -> Value:

@@ -116,6 +116,11 @@ class Statements(Expressions):
         )
         return ir.Loop(self.source.span(node), self.node(target), made or self.node(items), tuple(self.as_block(body)))
 
+    def yielded(self, node: Any) -> ir.Node:
+        """``yield a`` and ``yield* a``."""
+        parts = self.block(node)
+        return ir.Yield(self.source.span(node), parts[0] if parts else None, whole=self.text(node).startswith("yield*"))
+
     def bumped(self, node: Any) -> ir.Node:
         """``i++``."""
         span = self.source.span(node)

@@ -80,6 +80,29 @@ CASES = [
     ("javascript", "const fs=require('fs'); const o={}; o.k='a'; o['j']='b'; Object.values(o).forEach(f=>fs.unlinkSync(f))", {"a", "b"}),
     ("php", "$l=[]; $l[]='a'; array_push($l,'b'); foreach($l as $f) unlink($f);", {"a", "b"}),
     ("lua", "local l={} l[#l+1]='a' table.insert(l,'b') for _,f in ipairs(l) do os.remove(f) end", {"a", "b"}),
+    # generators, and what grows by the turns of a loop
+    ("python", "import os\ndef g():\n  yield 'a'\n  if q: yield 'b'\nfor p in g(): os.remove(p)", {"a", "b"}),
+    ("python", "import os\ndef g(d):\n  yield d+'/x'\n  yield from h(d)\ndef h(d): yield d+'/y'\nfor p in g('r'): os.remove(p)", {"r/x", "r/y"}),
+    ("python", "import contextlib, os\n@contextlib.contextmanager\ndef t():\n  yield 'a'\n  os.remove('b')\nwith t() as p: os.remove(p)", {"a", "b"}),
+    ("javascript", "const fs=require('fs'); function* g(){ yield 'a'; yield* ['b'] } for (const p of g()) fs.unlinkSync(p)", {"a", "b"}),
+    ("python", "import os\nn='a'\nwhile q:\n  os.remove(n)\n  n += 'x'", {"a", "ax", None}),
+    ("python", "import os\ni=0\nwhile q:\n  os.remove(f'o{i}')\n  i += 1", {"o0", None}),
+    ("python", "import os\ndef g():\n  n='a'\n  while True:\n    yield n\n    n += 'x'\nfor p in g(): os.remove(p)", {"a", "ax", None}),
+    # every file of a list of arguments
+    ("ruby", "File.delete('a', 'b', *fs)", {"a", "b", None}),
+    ("ruby", "FileUtils.rm(['a', x])", {"a", None}),
+    ("perl", "unlink 'a', 'b', 'c', 'd';", {"a", "b", "c", "d"}),
+    ("perl", "use File::Path; remove_tree('d', 'e', {safe => 1});", {"d", "e"}),
+    ("powershell", "Remove-Item a,$x,b", {"a", None, "b"}),
+    # Perl's sums, tables and methods
+    ("perl", "$y='a'; $y .= 'b'; unlink($y);", {"ab"}),
+    ("perl", "$y ||= 'b'; unlink($y);", {None}),
+    ("perl", "my $h={k=>'v'}; unlink $h->{k};", {"v"}),
+    ("perl", "f({a=>1, unlink 'q'});", {"q"}),
+    ("perl", "package A; sub rm { unlink 'k' } package main; A->rm;", {"k"}),
+    # the home folder
+    ("javascript", "const fs=require('fs'), os=require('os'); fs.unlinkSync(os.homedir() + '/a')", {"~/a"}),
+    ("ruby", "File.delete(Dir.home + '/a', File.join(Dir.home, 'b'))", {"~/a", "~/b"}),
 ]  # fmt: skip
 
 
@@ -93,6 +116,11 @@ def test_a_command_that_may_have_one_more_word_is_read_with_it():
     text = "import subprocess\ncmd=['git','push']\nif q: cmd += ['--force']\ncmd.extend(['up','main'])\nsubprocess.run(cmd)"
     (effect,) = classify_code(text, "python").effects
     assert (effect.target, effect.destructive) == ("git:up#main", True)
+
+
+def test_the_owner_and_the_group_are_no_files():
+    for language, text in (("perl", "chown 0, 0, 'a', 'b';"), ("ruby", "File.chown(0, 0, 'a', 'b')")):
+        assert [e.target for e in classify_code(text, language).effects] == ["a", "b"]
 
 
 def test_a_secret_put_into_a_table_leaves_with_it():
