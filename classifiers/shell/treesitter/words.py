@@ -12,20 +12,26 @@ from typing import Any
 
 from classifiers.shell import ir
 from classifiers.shell.escapes import ansi_c, double_quoted, unquoted
-from classifiers.shell.treesitter.reader import REDIRECTS, Node, Reader
+from classifiers.shell.treesitter.reader import REDIRECTS, Node, Reader, TooLongError
 
 Parts = list[ir.Part]
 # Operators whose argument the grammar reads as a pattern's plain text, with what is expanded in it.
 _PATTERNS = frozenset({"#", "##", "%", "%%", "/", "//", "/#", "/%", "^", "^^", ",", ",,"})
 
 
+MAX_PARTS = 1_000  # of a word the grammar cut
 _NAME = re.compile(r"[A-Za-z_]\w*|\d")
 
 
 def add_word(words: list[ir.WordIR], word: ir.WordIR) -> None:
-    """The grammar cuts some words in two (at a backslash after a brace): what no blank parts is one word."""
+    """The grammar cuts some words in two (at a backslash after a brace): what no blank parts is one word.
+
+    Raises TooLongError.
+    """
     if words and words[-1].span[1] == word.span[0]:
         last = words.pop()
+        if len(last.parts) > MAX_PARTS:
+            raise TooLongError
         parts = _with_variable(last, word) or (*last.parts, *word.parts)
         word = ir.WordIR(parts, (last.span[0], word.span[1]), last.raw + word.raw)
     words.append(word)
