@@ -128,9 +128,9 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         items = args[0].data
         if all(i.text is not None for i in items) and _fits(i.text + own.text for i in items):
             return constant(own.text.join(i.text for i in items), taints(own, *args))
-    if kind == "join_list" and own.known and isinstance(own.data, list):
+    if kind in {"join_list", "join_plain"} and own.known and isinstance(own.data, list):
         mark = args[0].text if args else None
-        comma = "," if mark is None else mark
+        comma = mark if mark is not None else "," if kind == "join_list" else ""
         if all(i.text is not None for i in own.data) and _fits(i.text + comma for i in own.data):
             return constant(comma.join(i.text for i in own.data), taints(own, *args))
     if kind == "chars" and args and args[0].known:  # a list of letters, of a text or of numbers

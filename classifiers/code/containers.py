@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.code import ir
+from classifiers.code.constants import join
 from classifiers.code.values import Value, taints, unknown
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_MEMBERS = 400
 # Methods by what they do to the object, and functions whose first argument is the object.
-_ADD = frozenset({"append", "appendleft", "add", "push", "unshift", "addlast", "addfirst", "enqueue"})
+_ADD = frozenset({"<<", "append", "appendleft", "add", "push", "unshift", "addlast", "addfirst", "enqueue"})
 _JOIN = frozenset({"extend", "extendleft", "update", "addrange", "merge!", "concat!"})
 _SET = frozenset({"setdefault", "set", "store", "__setitem__"})
 _MOVE = frozenset({"pop", "popleft", "popitem", "shift", "remove", "discard", "clear", "delete"}) | frozenset(
@@ -36,6 +37,8 @@ def grow(reader: Interpreter, node: ir.Call, func: Value, args: Sequence[Value],
     method, rest = func.ref.rpartition(".")[2].lower(), args
     if held is None and func.ref in _FUNCTIONS and args:
         held, method, rest = args[0], _FUNCTIONS[func.ref], args[1:]
+    if held is not None and held.text is not None and isinstance(node.func, ir.Attr):
+        _rewrite(reader, node.func, held, rest)
     if held is None or not held.known or not isinstance(held.data, list | dict):
         return
     before = len(held.data)
@@ -52,6 +55,21 @@ def grow(reader: Interpreter, node: ir.Call, func: Value, args: Sequence[Value],
     if method in _MOVE or "left" in method or "first" in method or method == "unshift" or reader.unsure:
         loosen(reader, held.data, changed=len(held.data) != before or method in _MOVE)
     _tainted(reader, node.func.obj if isinstance(node.func, ir.Attr) else None, held, (*rest, *named.values()))
+
+
+def _rewrite(reader: Interpreter, func: ir.Attr, held: Value, given: Sequence[Value]) -> None:
+    """Ruby's texts change where they are: ``a << b``, ``a.concat(b)``, ``a.sub!(…)`` (ruby-doc: String)."""
+    if reader.language != "ruby":
+        return
+    now = None
+    if func.name in {"<<", "concat"}:
+        now = join((held, *given), held.raw)
+    elif func.name.endswith("!") or func.name in {"prepend", "replace", "insert", "clear"}:
+        now = unknown("", held, *given)
+    if now is not None and isinstance(func.obj, ir.Name):
+        reader.bind(func.obj.id, now)
+    elif now is not None and isinstance(func.obj, ir.Attr):
+        reader.hold(func.obj.name, now)
 
 
 def put(reader: Interpreter, held: Value, key: Value, value: Value) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from functools import cached_property
 from typing import Any
 
 from classifiers.code import ir
@@ -20,11 +22,27 @@ _TABLE = {
 }  # fmt: skip
 
 
+_METHOD = re.compile(r"\bfunction\s+(\w+(?:\.\w+)*[.:]\w+)")
+
+
 class _Front(GrammarFront):
     def call(self, node: Any) -> ir.Node:
         """``f(x)``, ``m.f(x)``, ``o:f(x)``."""
         args, _ = self.arguments(self.part(node, "arguments"))
-        return ir.Call(self.source.span(node), self.function_name(self.part(node, "name")), tuple(args))
+        span, called = self.source.span(node), self.part(node, "name")
+        usual = ir.Call(span, self.function_name(called), tuple(args))
+        method = self.part(called, "method", "field") if called is not None else None
+        own = self.methods.get(self.text(method)) if method is not None else None
+        if own is None or (self.text(called) != own and called.type == "dot_index_expression"):
+            return usual
+        ours = ir.Call(span, ir.Name(self.source.span(called), own), tuple(args))
+        return ours if self.text(called) == own else ir.Other(span, (usual, ours), last=True)
+
+    @cached_property
+    def methods(self) -> dict[str, str]:
+        """What this text declares as a part of a table, which a table that inherits from it may be asked for."""
+        declared = _METHOD.findall(self.source.data.decode("utf-8", "replace"))
+        return {re.split("[.:]", name)[-1]: name for name in declared}
 
     def member(self, node: Any) -> ir.Node:
         held, name = self.part(node, "table"), self.part(node, "field", "method")
@@ -47,7 +65,7 @@ class _Front(GrammarFront):
         fields = [c for c in node.named_children if c.type == "field"]
         span, names = self.source.span(node), [self.part(c, "name") for c in fields]
         values = [self.node(self.part(c, "value")) for c in fields]
-        if not any(names):
+        if fields and not any(names):
             return ir.Sequence(span, tuple(values))
         keys = ["" if n is None else self.text(n).strip("\"'") for n in names]
         return ir.Table(span, tuple(zip(keys, values, strict=True)))
@@ -69,6 +87,8 @@ class _Front(GrammarFront):
         if names is None or items is None:
             return ir.Loop(self.source.span(node), self.node(clause.named_children[0]), ir.Other((0, 0)), tuple(body))
         name, gone_through = self.node(names.named_children[-1]), self.node(items.named_children[0])
+        if len(names.named_children) == 1 and self.text(items).startswith(("pairs", "ipairs")):  # its keys
+            gone_through = ir.Other(gone_through.span, (gone_through,))
         return ir.Loop(self.source.span(node), name, gone_through, tuple(body))
 
 

@@ -26,6 +26,7 @@ _TABLE = {
     "postfix_conditional_expression": "branch", "return_expression": "returned", "eval_expression": "done",
     "require_expression": "included", "use_statement": "used",
     "coderef_call_expression": "through", "refgen_expression": "reference", "anonymous_hash_expression": "hashed",
+    "anonymous_array_expression": "sequence",
 }  # fmt: skip
 
 
@@ -34,6 +35,19 @@ _HANDLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class _Front(GrammarFront):
+    def binary(self, node: Any) -> ir.Node:
+        """``$a =~ s/b/c/`` and ``$a =~ tr/b/c/`` change what they look at (perlop(1)), ``/r`` gives it."""
+        left, right = self.part(node, "left"), self.part(node, "right")
+        made = super().binary(node)
+        if left is None or right is None or right.type not in {"substitution_regexp", "transliteration_expression"}:
+            return made
+        flags = self.part(right, "modifiers")
+        if flags is not None and "r" in self.text(flags):
+            return made
+        while left.type in {"parenthesized_expression", "assignment_expression"}:
+            left = self.part(left, "left") or left.named_children[0]
+        return ir.Assign(self.source.span(node), (self.target(left),), made, outer=True)
+
     def hashed(self, node: Any) -> ir.Node:
         """``{name => value, …}`` (perlref(1))."""
         parts = [c for n in node.named_children for c in (n.named_children if n.type == "list_expression" else [n])]

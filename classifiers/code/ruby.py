@@ -35,6 +35,18 @@ class _Front(GrammarFront):
             return replace(made, params=made.params or inner.params, body=(*made.body[:-1], *inner.body))
         return made
 
+    def binary(self, node: Any) -> ir.Node:
+        """``a << b`` is a method, which changes ``a``."""
+        left, right = self.part(node, "left"), self.part(node, "right")
+        if left is None or right is None or self.source.data[left.end_byte : right.start_byte].strip() != b"<<":
+            return super().binary(node)
+        span, given = self.source.span(node), [self.node(right)]
+        while left.type == "binary" and (inner := self.part(left, "left")) is not None:
+            given.append(self.node(self.part(left, "right")))
+            left = inner
+        held = self.node(left)
+        return ir.Other(span, tuple(ir.Call(span, ir.Attr(span, held, "<<"), (g,)) for g in reversed(given)), last=True)
+
     def field(self, node: Any) -> ir.Node:
         """``@name`` belongs to the object, whatever method says it."""
         span = self.source.span(node)

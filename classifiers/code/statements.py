@@ -71,7 +71,7 @@ def _loop(reader: Interpreter, node: ir.Loop) -> Value:
         exact = len(items.data) <= MAX_TURNS
         turns = items.data[:MAX_TURNS] + ([UNKNOWN] if len(items.data) > MAX_TURNS else [])
     elif (table := members(items)) is not None and table[0]:
-        turns = table[1] if reader.language == "php" else table[0]
+        turns = table[1] if reader.language in {"lua", "php"} else table[0]
         exact = True
     elif (one := reader.library.calls.get(f"{items.ref}@each")) is not None:  # a collection of a client's
         turns = [replace(items, ref=one.returns, known=False)]

@@ -94,6 +94,22 @@ CASES = [
     ("perl", "unlink 'a', 'b', 'c', 'd';", {"a", "b", "c", "d"}),
     ("perl", "use File::Path; remove_tree('d', 'e', {safe => 1});", {"d", "e"}),
     ("powershell", "Remove-Item a,$x,b", {"a", None, "b"}),
+    # texts that change where they are
+    ("ruby", "s=''; s << 'a' << '/b'; File.delete(s)", {"a/b"}),
+    ("ruby", "l=[]; l << 'a' << 'b'; l.each { |f| File.delete f }", {"a", "b"}),
+    ("ruby", "y='a'; y.sub!('a','b'); File.delete(y)", {None}),
+    ("ruby", "@a='x'; @a << 'y'; File.delete(@a)", {None}),
+    ("ruby", "File.delete(['a','b'].join)", {"ab"}),
+    ("perl", "my $y='xab'; $y =~ s/x//; unlink $y", {None}),
+    ("perl", "my $y='a'; (my $z=$y) =~ tr/a/b/; unlink $z", {None}),
+    ("perl", "my $y='a'; if ($y =~ /a/) { unlink $y }", {"a"}),
+    # functions of a table, own and the library's
+    ("lua", "local A={} function A:rm() os.remove('a') end local o=setmetatable({},{__index=A}) o:rm()", {"a"}),
+    ("lua", "local A={} A.rm=function() os.remove('a') end A.rm()", {"a"}),
+    ("lua", "for _, f in pairs({k='a'}) do os.remove(f) end", {"a"}),
+    ("lua", "for f in pairs({k='a'}) do os.remove(f) end", {None}),
+    ("lua", "local A={} function A.remove(p) end os.remove('a')", {"a"}),
+    ("javascript", "process.getBuiltinModule('fs').rmSync('a')", {"a"}),
     # Perl's sums, tables and methods
     ("perl", "$y='a'; $y .= 'b'; unlink($y);", {"ab"}),
     ("perl", "$y ||= 'b'; unlink($y);", {None}),
