@@ -63,6 +63,9 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
     method = next((m for m in base.made_by.methods if m.name == node.name), None) if base.made_by is not None else None
     if method is not None:
         return Value(function=method, made_by=base.made_by, raw=reader.source(node), data=base)
+    kept = reader.fields.get(node.name) if isinstance(base.function, ir.Class) or base.made_by is not None else None
+    if kept is not None and (kept.ref or kept.function is not None):  # a function under another name
+        return kept
     if isinstance(base.function, ir.Class) and node.name == "new":
         return base
     if isinstance(base.function, ir.Function) and node.name in {"call", "yield"}:

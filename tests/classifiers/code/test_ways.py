@@ -58,6 +58,7 @@ CASES = [
     ("javascript", "const fs=require('fs'); class A{run(){fs.unlinkSync('a')}} class B{run(t){fs.unlinkSync(t)}} for (const s of [new A(), new B()]) s.run('b')", {"a", "b"}),
     ("ruby", "class A; def run; File.delete('a'); end; end\nclass B; def run; end; end\n[A.new, B.new].each { |s| s.run }", {"a"}),
     ("php", "class A{function run(){unlink('a');}} class B{function run(){}} foreach([new A, new B] as $s) $s->run();", {"a"}),
+    ("python", "import os\nclass A: rm=os.remove\nA.rm('a')\nA().rm('b')", {"a", "b"}),
     # functions that are decorated, kept in a table, or called back
     ("python", "import atexit, os\n@atexit.register\ndef bye(): os.remove('a')", {"a"}),
     ("python", "import os\nH={}\ndef named(n):\n  def keep(f):\n    H[n]=f\n    return f\n  return keep\n@named('k')\ndef f(): os.remove('a')\nH['k']()", {"a"}),
