@@ -34,10 +34,15 @@ def run_command(command: Sequence[str], environment: Mapping[str, str], held: Se
         else:
             child.send_signal(number)
 
+    def await_child(number: int, _frame: FrameType | None) -> None:
+        """The command gets the terminal's signals by itself, but not those that came before there was one."""
+        if child is None:
+            early.append(number)
+
     before = {s: signal.getsignal(s) for s in (*_TERMINAL, *_PASSED_ON, signal.SIGCHLD)}
     modes = _terminal_modes()
     for number in _TERMINAL:
-        signal.signal(number, lambda *_: None)  # a handler, not SIG_IGN: ignored signals are inherited
+        signal.signal(number, await_child)  # a handler, not SIG_IGN: ignored signals are inherited
     for number in _PASSED_ON:
         signal.signal(number, pass_on)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # with a handler the end of the child is a wake-up like any other

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import UserDict
 
 from proxy.run.launch import run_command
 from proxy.wakeups import woken
@@ -29,3 +30,12 @@ def test_handlers_and_the_wakeup_descriptor_are_put_back():
 def test_a_command_that_was_stopped_and_goes_on_is_waited_for():
     goes_on = "(while sleep 0.1; do kill -CONT $$ 2>/dev/null || exit; done) &"
     assert run_command(["sh", "-c", f"{goes_on} kill -STOP $$; exit 6"], os.environ) == 6
+
+
+def test_an_interrupt_that_comes_before_the_command_is_there_reaches_it():
+    class Slow(UserDict):
+        def keys(self):
+            signal.raise_signal(signal.SIGINT)
+            return super().keys()
+
+    assert run_command(["sleep", "60"], Slow(os.environ)) == 130
