@@ -68,7 +68,7 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         return kept
     if isinstance(base.function, ir.Class) and node.name == "new":
         return base
-    if isinstance(base.function, ir.Function) and node.name in {"call", "yield"}:
+    if isinstance(base.function, ir.Function) and node.name in {"call", "new", "yield"}:
         return base
     if HOME.fullmatch(reader.source(node)):
         return constant("~")

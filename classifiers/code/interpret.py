@@ -88,8 +88,23 @@ class Interpreter:
                 self.bind(node.name, self.made(node))
                 if isinstance(node, ir.Class):
                     for method in node.methods:
-                        known = self.methods.setdefault(method.name, [])
-                        known += [method] if method not in known else []
+                        self.keep_method(method, method.name)
+
+    def inherited(self, node: ir.Class) -> list[ir.Function]:
+        """Its methods, and those of the classes it is made from that it has not itself."""
+        found, waiting, seen = {m.name: m for m in node.methods}, [node], 0
+        while waiting and (seen := seen + 1) < MAX_DEPTH:
+            for part in waiting.pop().body:
+                base = self.value(part).function if isinstance(part, ir.Name) else None
+                if isinstance(base, ir.Class):
+                    found = {**{m.name: m for m in base.methods}, **found}
+                    waiting.append(base)
+        return list(found.values())
+
+    def keep_method(self, method: ir.Function, name: str) -> None:
+        """What an object that nobody knows may be asked for by this name."""
+        known = self.methods.setdefault(name, [])
+        known += [method] if method not in known else []
 
     def made(self, node: ir.Function | ir.Class) -> Value:
         """A function or class, with the names it sees around it."""
@@ -127,7 +142,7 @@ class Interpreter:
         """
         if isinstance(node, ir.Class):
             made = Value(raw=node.name, made_by=node)
-            own = [m for m in node.methods if m.name in _UNASKED]
+            own = [m for m in self.inherited(node) if m.name in _UNASKED]
             for method in sorted(own, key=lambda m: m.name in {"__enter__", "__exit__", "__del__"}):
                 makes = method.name in {"constructor", "initialize", "__construct"}
                 self.enter(method, args if makes else [made, *args], named)

@@ -133,6 +133,8 @@ def _klass(reader: Interpreter, node: ir.Class) -> Value:
 def _bind_target(reader: Interpreter, target: ir.Node, value: Value) -> None:
     if isinstance(target, ir.Attr) and isinstance(target.obj, ir.Name) and target.obj.id in SELVES:
         reader.hold(target.name, value)
+    if isinstance(target, ir.Attr) and isinstance(value.function, ir.Function):
+        reader.keep_method(value.function, target.name)
     match target:
         case ir.Name():
             reader.bind(target.id, value)

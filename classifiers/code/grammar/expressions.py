@@ -126,8 +126,12 @@ class Expressions(Texts):
         pairs = [self.pair(c) for c in node.named_children if c.type == "pair"]
         keys = [self.part(c, "key") for c in node.named_children if c.type == "pair"]
         computed = [("", self.node(k)) for k in keys if k is not None and k.type == "computed_property_name"]
-        others = [("", self.member_made(c)) for c in node.named_children if c.type in _MEMBERS]
+        others = [(self.method_name(c), self.member_made(c)) for c in node.named_children if c.type in _MEMBERS]
         return ir.Table(self.source.span(node), (*computed, *others, *pairs))
+
+    def method_name(self, node: Any) -> str:
+        name = self.part(node, "name") if node.type == "method_definition" else None
+        return self.text(name) if name is not None and not self.text(node).startswith(("get ", "set ")) else ""
 
     def member_made(self, node: Any) -> ir.Node:
         """``...other``, a method, or a getter, which any look at the object may call."""

@@ -18,7 +18,7 @@ _GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
 _DECLARES = frozenset({"variable_declarator", "variable_declaration"})  # a name of the scope it stands in
 _RESTS = frozenset({"rest_pattern", "splat_parameter", "variadic_parameter"})  # they take the arguments that are left
 _CAUGHT = frozenset({"exceptions", "type_list"})  # which errors are caught
-_BASES = frozenset({"class_heritage", "superclass"})
+_BASES = frozenset({"class_heritage", "superclass", "base_clause"})
 _DEFAULTS = frozenset({"assignment_pattern", "optional_parameter", "required_parameter", "simple_parameter"})
 
 

@@ -59,6 +59,18 @@ CASES = [
     ("ruby", "class A; def run; File.delete('a'); end; end\nclass B; def run; end; end\n[A.new, B.new].each { |s| s.run }", {"a"}),
     ("php", "class A{function run(){unlink('a');}} class B{function run(){}} foreach([new A, new B] as $s) $s->run();", {"a"}),
     ("python", "import os\nclass A: rm=os.remove\nA.rm('a')\nA().rm('b')", {"a", "b"}),
+    # what an object inherits, or is given
+    ("python", "import os\nclass B:\n  def __init__(self): os.remove('a')\nclass D(B): pass\nD()", {"a"}),
+    ("python", "import os\nclass B:\n  def __enter__(self): os.remove('a')\nclass C(B): pass\nclass D(C): pass\nwith D(): pass", {"a"}),
+    ("python", "import os\nclass B:\n  def __init__(self): os.remove('a')\nclass D(B):\n  def __init__(self): os.remove('b')\nD()", {"b"}),
+    ("python", "import os\nclass A(A):\n  def __init__(self): os.remove('a')\nA()", {"a"}),
+    ("ruby", "class B; def initialize; File.delete('a'); end; end\nclass D < B; end\nD.new", {"a"}),
+    ("php", "class B{function __construct(){unlink('a');}} class D extends B{} new D;", {"a"}),
+    ("javascript", "const fs=require('fs'); class B{ constructor(){ fs.rmSync('a') } } class D extends B{} new D()", {"a"}),
+    ("javascript", "const fs=require('fs'); const o={ rm(){ fs.rmSync('a') } }; o.rm()", {"a"}),
+    ("javascript", "const fs=require('fs'); function A(){ this.rm=function(){ fs.rmSync('a') } } new A().rm()", {"a"}),
+    ("javascript", "const fs=require('fs'); function A(){} A.prototype.rm=function(){ fs.rmSync('a') }; new A().rm()", {"a"}),
+    ("javascript", "global.process.mainModule.require('fs').rmSync('a')", {"a"}),
     # functions that are decorated, kept in a table, or called back
     ("python", "import atexit, os\n@atexit.register\ndef bye(): os.remove('a')", {"a"}),
     ("python", "import os\nH={}\ndef named(n):\n  def keep(f):\n    H[n]=f\n    return f\n  return keep\n@named('k')\ndef f(): os.remove('a')\nH['k']()", {"a"}),
