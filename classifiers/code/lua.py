@@ -67,8 +67,10 @@ class _Front(GrammarFront):
         values = [self.node(self.part(c, "value")) for c in fields]
         if fields and not any(names):
             return ir.Sequence(span, tuple(values))
+        implied = [("", ir.Call(span, v)) for v in values if isinstance(v, ir.Function)]  # ``__gc``, ``__call``
+        implied = implied if any(self.text(n).startswith("__") for n in names if n is not None) else []
         keys = ["" if n is None else self.text(n).strip("\"'") for n in names]
-        return ir.Table(span, tuple(zip(keys, values, strict=True)))
+        return ir.Table(span, (*implied, *zip(keys, values, strict=True)))
 
     def assign(self, node: Any) -> ir.Node:
         """``a, b = x, y``; a call that gives several values gives each name its own."""

@@ -26,15 +26,21 @@ _TABLE = {
     "postfix_conditional_expression": "branch", "return_expression": "returned", "eval_expression": "done",
     "require_expression": "included", "use_statement": "used",
     "coderef_call_expression": "through", "refgen_expression": "reference", "anonymous_hash_expression": "hashed",
-    "anonymous_array_expression": "sequence",
+    "anonymous_array_expression": "sequence", "match_regexp": "matched", "quoted_regexp": "matched",
 }  # fmt: skip
 
 
 _SUB = re.compile(r"\bsub\s+((?:\w+::)*\w+)")
+_IN_PATTERN = re.compile(r"\(\?\??\{(.*)\}\)", re.DOTALL)
 _HANDLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class _Front(GrammarFront):
+    def word(self, node: Any) -> ir.Node:
+        """``f;``: a subroutine's name alone calls it (perlsub(1))."""
+        span, name = self.source.span(node), self.text(node)
+        return ir.Call(span, ir.Name(span, name)) if name in self.subs.values() else super().word(node)
+
     def binary(self, node: Any) -> ir.Node:
         """``$a =~ s/b/c/`` and ``$a =~ tr/b/c/`` change what they look at (perlop(1)), ``/r`` gives it."""
         left, right = self.part(node, "left"), self.part(node, "right")
@@ -144,6 +150,15 @@ class _Front(GrammarFront):
             return parts[0] if len(parts) == 1 else ir.Other(span, tuple(parts))
         return ir.Call(span, ir.Name(span, "__bare__"), (ir.Name(span, self.text(node)),))
 
+    def matched(self, node: Any) -> ir.Node:
+        """``/…(?{ code })…/``: code that runs when the place is reached (perlre(1))."""
+        span, code = self.source.span(node), _IN_PATTERN.search(self.text(node))
+        parts = tuple(self.block(node))
+        return ir.Other(span, parts if code is None else (*parts, self.evaluating(span, code[1])))
+
+    def evaluating(self, span: ir.Span, code: str) -> ir.Node:
+        return ir.Call(span, ir.Name(span, "eval"), (ir.Const(span, code),))
+
     def substituted(self, node: Any) -> ir.Node:
         """``s/x/code/e``: the replacement is code."""
         span, flags = self.source.span(node), self.part(node, "modifiers")
@@ -151,7 +166,7 @@ class _Front(GrammarFront):
             return ir.Other(span, tuple(self.block(node)))
         code = next((c for c in node.named_children if c.type == "replacement"), None)
         text = self.text(code).replace("\\/", "/") if code is not None else ""
-        return ir.Call(span, ir.Name(span, "eval"), (ir.Const(span, text),))
+        return self.evaluating(span, text)
 
     def done(self, node: Any) -> ir.Node:
         """``eval``, and ``do FILE``."""

@@ -22,11 +22,35 @@ _TABLE = {
     "case": "cases", "case_match": "cases", "begin": "tried",
     "unless": "branch", "if_modifier": "branch", "unless_modifier": "branch", "for": "loop", "return": "returned",
     "block_argument": "handed", "rescue": "caught", "splat_argument": "spread", "left_assignment_list": "sequence",
-    "right_assignment_list": "sequence",
+    "right_assignment_list": "sequence", "singleton_class": "own_class", "super": "upper",
 }  # fmt: skip
 
 
 class _Front(GrammarFront):
+    def scope(self, node: Any) -> ir.Node:
+        """``::File`` is the ``File`` of all."""
+        return ir.Name(self.source.span(node), self.text(node).removeprefix("::"))
+
+    def own_class(self, node: Any) -> ir.Node:
+        """``class << self``: methods of the class itself."""
+        made = self.klass(node)
+        return replace(made, name="<<") if isinstance(made, ir.Class) else made
+
+    def method(self, node: Any) -> ir.Node:
+        called = self.part(node, "method")
+        return super().method(node) if called is None or called.type != "super" else self.upper(node)
+
+    def upper(self, node: Any) -> ir.Node:
+        """``super``: the method of this name that another class has."""
+        within = node.parent
+        while within is not None and within.type not in {"method", "singleton_method"}:
+            within = within.parent
+        name = self.part(within, "name") if within is not None else None
+        span = self.source.span(node)
+        args, named = self.arguments(self.part(node, "arguments"))
+        func = ir.Attr(span, ir.Name(span, "super"), self.text(name) if name is not None else "super")
+        return ir.Call(span, func, tuple(args), tuple(named))
+
     def function(self, node: Any) -> ir.Node:
         """``->(x) { … }``: the block is the lambda's body, not a function within it."""
         made = super().function(node)

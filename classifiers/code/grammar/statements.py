@@ -141,7 +141,8 @@ class Statements(Expressions):
         """A condition; ``unless`` and ``until`` ask for its opposite."""
         test = self.part(node, "condition")
         read = self.node(test)
-        return ir.Other(self.source.span(node), (read,)) if node.type.startswith(_OPPOSITE) else read
+        opposite = node.type.startswith(_OPPOSITE) or node.children[0].type in _OPPOSITE
+        return ir.Other(self.source.span(node), (read,)) if opposite else read
 
     def optional(self, node: Any) -> ir.Node:
         """Statements that may be left out: a case, a handler."""

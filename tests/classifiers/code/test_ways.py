@@ -71,6 +71,12 @@ CASES = [
     ("javascript", "const fs=require('fs'); function A(){ this.rm=function(){ fs.rmSync('a') } } new A().rm()", {"a"}),
     ("javascript", "const fs=require('fs'); function A(){} A.prototype.rm=function(){ fs.rmSync('a') }; new A().rm()", {"a"}),
     ("javascript", "global.process.mainModule.require('fs').rmSync('a')", {"a"}),
+    ("ruby", "class B; def go; File.delete('a'); end; end\nclass D < B; def go; super; end; end\nD.new.go", {"a"}),
+    ("ruby", "class A; class << self; def go; ::File.delete('a'); end; end; end\nA.go", {"a"}),
+    ("perl", "sub f { unlink 'a' } f;", {"a"}),
+    ("perl", "$x =~ /y(?{ unlink 'a' })/;", {"a"}),
+    ("perl", "unless (0) { unlink 'a' }", {"a"}),
+    ("lua", "local t = setmetatable({}, {__gc = function() os.remove('a') end})", {"a"}),
     # functions that are decorated, kept in a table, or called back
     ("python", "import atexit, os\n@atexit.register\ndef bye(): os.remove('a')", {"a"}),
     ("python", "import os\nH={}\ndef named(n):\n  def keep(f):\n    H[n]=f\n    return f\n  return keep\n@named('k')\ndef f(): os.remove('a')\nH['k']()", {"a"}),
