@@ -116,6 +116,8 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         return replace(unknown(raw, *args), shape="\\".join(hole(a).rstrip("\\/") for a in args))
     if kind == "format_first" and args and args[0].text is not None:
         return _format(args[0].text, args[1:], raw)
+    if kind == "sprintf" and args and args[0].text is not None:
+        return _percent(args[0].text, Value(known=True, data=list(args[1:]), taint=taints(*args)), raw)
     if kind == "text_join_list" and len(args) > 1:
         return fold("join_list", args[1], [args[0]], raw)
     if kind in {"with_suffix", "with_name"} and own.text is not None and args and args[0].text is not None:

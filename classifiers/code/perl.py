@@ -26,16 +26,36 @@ _TABLE = {
     "postfix_conditional_expression": "branch", "return_expression": "returned", "eval_expression": "done",
     "require_expression": "included", "use_statement": "used",
     "coderef_call_expression": "through", "refgen_expression": "reference", "anonymous_hash_expression": "hashed",
-    "anonymous_array_expression": "sequence", "match_regexp": "matched", "quoted_regexp": "matched",
+    "anonymous_array_expression": "sequence", "quoted_word_list": "worded",
+    "match_regexp": "matched", "quoted_regexp": "matched",
 }  # fmt: skip
 
 
 _SUB = re.compile(r"\bsub\s+((?:\w+::)*\w+)")
 _IN_PATTERN = re.compile(r"\(\?\??\{(.*)\}\)", re.DOTALL)
+_BRACED = re.compile(r"^([$@%])\{(\w+)\}$")
 _HANDLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
 class _Front(GrammarFront):
+    def name(self, node: Any) -> ir.Node:
+        """``${name}`` is ``$name``."""
+        return ir.Name(self.source.span(node), _BRACED.sub(r"\1\2", self.text(node)).lstrip("@"))
+
+    def worded(self, node: Any) -> ir.Node:
+        """``qw(a b)``."""
+        span = self.source.span(node)
+        words = self.text(self.part(node, "content")).split()
+        return ir.Sequence(span, tuple(ir.Const(span, w) for w in words))
+
+    def target(self, node: Any) -> ir.Node:
+        """``my ($a, $b) = …``; a list among them takes all that is left."""
+        names = [c for c in node.named_children if c.type in {"scalar", "array", "hash"}]
+        if node.type != "variable_declaration" or len(names) < 2:
+            return super().target(node)
+        span = self.source.span(node)
+        return ir.Sequence(span, tuple(self.node(c) if c.type == "scalar" else ir.Other(span) for c in names))
+
     def word(self, node: Any) -> ir.Node:
         """``f;``: a subroutine's name alone calls it (perlsub(1))."""
         span, name = self.source.span(node), self.text(node)

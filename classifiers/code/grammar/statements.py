@@ -141,7 +141,7 @@ class Statements(Expressions):
         """A condition; ``unless`` and ``until`` ask for its opposite."""
         test = self.part(node, "condition")
         read = self.node(test)
-        opposite = node.type.startswith(_OPPOSITE) or node.children[0].type in _OPPOSITE
+        opposite = node.type.startswith(_OPPOSITE) or any(c.type in _OPPOSITE for c in node.children)
         return ir.Other(self.source.span(node), (read,)) if opposite else read
 
     def optional(self, node: Any) -> ir.Node:

@@ -75,6 +75,13 @@ CASES = [
     ("ruby", "class A; class << self; def go; ::File.delete('a'); end; end; end\nA.go", {"a"}),
     ("perl", "sub f { unlink 'a' } f;", {"a"}),
     ("perl", "$x =~ /y(?{ unlink 'a' })/;", {"a"}),
+    ("perl", "my ($x, $y, @z) = ('a', 'b', 'c'); unlink \"${x}$y\"; unlink @z;", {"ab", None}),
+    ("perl", "for my $f (qw(a b)) { unlink $f }", {"a", "b"}),
+    ("perl", "unlink sprintf('%s.%02d', 'a', 7);", {"a.07"}),
+    ("perl", "unlink sprintf('%s.%s', 'a', $x);", {None}),
+    ("ruby", "File.delete(format('%s.o', 'a'))", {"a.o"}),
+    ("php", "unlink(sprintf('%s.o', 'a'));", {"a.o"}),
+    ("perl", "$z = 'a'; $z = 'b' unless 0; unlink $z;", {"a", "b"}),
     ("perl", "unless (0) { unlink 'a' }", {"a"}),
     ("lua", "local t = setmetatable({}, {__gc = function() os.remove('a') end})", {"a"}),
     # functions that are decorated, kept in a table, or called back
