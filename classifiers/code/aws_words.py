@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from classifiers.code.values import Value
+from classifiers.code.handing import asked
+from classifiers.code.values import Value, plain
 from classifiers.effects import Domain, Effect, Verb
-from classifiers.surface import CallParts, surface_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,6 @@ _CONTENT = frozenset(
     }
 )
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-MAX_DEPTH = 6
 
 
 def _dashed(name: str) -> str:
@@ -52,10 +51,7 @@ def told_as_command(site: Site, service: str, operation: str, given: Mapping[str
         words += _option(key, value)
     if words[1:3] == ["lambda", "invoke"]:
         words.append("/dev/null")  # where the command line writes the answer
-    depth = len(site.reader.reading) + 1
-    shell = surface_named("shell") if depth <= MAX_DEPTH and re.fullmatch(r"[\w-]+", service) else None
-    context = site.reader.context
-    action = shell.classify(CallParts("shell", {"argv": words}, depth=depth), context) if shell is not None else None
+    action = asked(site, "shell", {"argv": words}) if re.fullmatch(r"[\w-]+", service) else None
     if action is None or not action.complete or not action.effects:
         return None
     effects = tuple(replace(e, action=Verb.READ) if _is_fetched(e) else e for e in action.effects)
@@ -72,18 +68,10 @@ def _option(key: str, value: Value) -> list[str]:
     if key in _CONTENT or not key[:1].isalpha():
         return []
     if key == "Parameters" and isinstance(value.data, dict):
-        return [name, json.dumps(_plain(value))]
+        return [name, json.dumps(plain(value, "$ARG"))]
     if isinstance(value.data, list):
         texts = [v.text for v in value.data if isinstance(v, Value) and v.text]
         return [name, *texts] if texts else []
     if isinstance(value.data, bool):
         return [name] if value.data else []
     return [name, str(value.data)] if value.known and isinstance(value.data, str | int) and value.data != "" else []
-
-
-def _plain(value: Value) -> Any:
-    if isinstance(value.data, dict):
-        return {k: _plain(v) for k, v in value.data.items() if isinstance(v, Value)}
-    if isinstance(value.data, list):
-        return [_plain(v) for v in value.data if isinstance(v, Value)]
-    return value.data if value.known else "$ARG"

@@ -60,7 +60,7 @@ class Site:
         rest = [v for v in self.args[first:] if not isinstance(v.data, dict)]
         if len(rest) < 2:
             return rest[0] if rest else None
-        members = [m for v in rest for m in (v.data if v.known and isinstance(v.data, list) else [v])]
+        members = [m for v in rest for m in v.members]
         return Value(known=True, data=members, raw=self.raw, taint=taints(*rest))
 
     @property
@@ -194,8 +194,7 @@ def _is_given(site: Site, key: str) -> bool:
     key, _equals, wanted = key.partition("=")
     value = next((v for k, v in site.named.items() if k == key or _PREFIXES.get(k) == key or _starts(key, k)), None)
     if wanted:
-        given = value.data if value is not None and value.known and isinstance(value.data, list) else [value]
-        texts = {v.text.lower() for v in given if isinstance(v, Value) and v.text is not None}
+        texts = {v.text.lower() for v in (value.members if value is not None else ()) if v.text is not None}
         return not texts.isdisjoint(wanted.lower().split("|"))
     return value is not None and not (value.known and value.data is False)
 

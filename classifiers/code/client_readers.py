@@ -110,16 +110,19 @@ def aws_client(site: Site, _known: Known) -> Value:
 def aws_command(site: Site, known: Known) -> Value | None:
     """``new DeleteObjectCommand({Bucket, Key})``: the operation that ``send`` will make."""
     operation = site.func.ref.split(".")[-2].removesuffix("Command")
-    given = site.args[0].data if site.args and isinstance(site.args[0].data, dict) else {}
     func = Value(ref=f"boto.{operation[:1].lower()}{operation[1:]}", known=True, data=_service(site.func.ref))
-    verb(replace(site, func=func, named={k: v for k, v in given.items() if isinstance(v, Value)}), known)
+    verb(replace(site, func=func, named=_parameters(site)), known)
     return Value(raw=site.raw, taint=site.taint)
 
 
 def aws_method(site: Site, known: Known) -> Value | None:
     """``s3.deleteObject({Bucket, Key})``: the parameters are one object."""
+    return verb(replace(site, named=_parameters(site)), known)
+
+
+def _parameters(site: Site) -> dict[str, Value]:
     given = site.args[0].data if site.args and isinstance(site.args[0].data, dict) else {}
-    return verb(replace(site, named={k: v for k, v in given.items() if isinstance(v, Value)}), known)
+    return {key: value for key, value in given.items() if isinstance(value, Value)}
 
 
 def _service(ref: str) -> str:

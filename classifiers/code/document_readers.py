@@ -6,12 +6,12 @@ Source: PyMongo 4 and Node driver 6 API references; mongosh methods reference.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from classifiers import mongodb
 from classifiers.address import host_of
 from classifiers.code.library import Known
-from classifiers.code.values import Value
+from classifiers.code.values import Value, plain
 from classifiers.effects import Domain, OpaqueReason, Verb
 
 if TYPE_CHECKING:
@@ -33,21 +33,10 @@ def document(site: Site, _known: Known) -> Value | None:
     host = host_of(site.func.data) if isinstance(site.func.data, str) else None
     database, *collection = names or [""]
     place = mongodb.Place(host or "", database.replace("*", ""), ".".join(collection))
-    effects = mongodb.told(operation, place, None if given is None else _plain(given))
+    effects = mongodb.told(operation, place, None if given is None else plain(given))
     for effect in effects or ():
         site.reader.out.put(effect, site.span)
     if effects is None:
         site.reader.out.add(Domain.DATABASE, Verb.MODIFY, place.target, span=site.span, destructive=None)
         site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     return Value(raw=site.raw, taint=site.taint)
-
-
-def _plain(value: Value) -> Any:
-    """The value with what is not known in it as None."""
-    if not value.known:
-        return None
-    if isinstance(value.data, list):
-        return [_plain(v) for v in value.data if isinstance(v, Value)]
-    if isinstance(value.data, dict):
-        return {key: _plain(v) for key, v in value.data.items() if isinstance(v, Value)}
-    return value.data

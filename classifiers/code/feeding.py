@@ -11,11 +11,10 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from classifiers.code.handing import MAX_DEPTH, role_of, to_surface
+from classifiers.code.handing import asked, role_of, to_surface
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
 from classifiers.effects import Action, Domain, Effect, Evidence, Opaque, OpaqueReason, Verb
-from classifiers.surface import CallParts, surface_named
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -149,7 +148,4 @@ def _piped(text: str, line: Line) -> str:
 
 
 def _read(site: Site, command: str) -> Action | None:
-    reader, depth = surface_named("shell"), len(site.reader.reading) + 1
-    if reader is None or depth > MAX_DEPTH:
-        return None
-    return reader.classify(CallParts("shell", {"command": command}, depth=depth), site.reader.context)
+    return asked(site, "shell", {"command": command})

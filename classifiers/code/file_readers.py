@@ -78,8 +78,13 @@ def load(site: Site, known: Known) -> Value | None:
         return None
     if re.match(r"\w+://", path.text if path.text is not None else path.shape or ""):
         return _requested(site, known)
-    file(site, replace(known, roles={"path": known.roles["path"], "default": "r"}))
+    _opened(site, known, "r")
     return Value(ref=known.returns, raw=site.raw, taint=site.taint)
+
+
+def _opened(site: Site, known: Known, mode: str) -> Value | None:
+    """``file`` in one mode, whatever else the call is given."""
+    return file(site, replace(known, roles={"path": known.roles["path"], "default": mode}))
 
 
 def _requested(site: Site, known: Known) -> Value | None:
@@ -97,7 +102,7 @@ def written(site: Site, known: Known) -> Value | None:
     flags = role_of(site, known, "flags")
     said = "" if flags is None else flags.text or flags.raw
     adds = said.startswith("a") or "APPEND" in said
-    file(site, replace(known, roles={"path": known.roles["path"], "default": "a" if adds else "w"}))
+    _opened(site, known, "a" if adds else "w")
     return None
 
 
@@ -105,7 +110,7 @@ def written_if(site: Site, known: Known) -> Value | None:
     """PHP's ``$zip->open($path, ZipArchive::CREATE)``: a flag says whether the file is made or read."""
     flags = role_of(site, known, "flags")
     makes = flags is not None and any(word in flags.raw for word in ("CREATE", "OVERWRITE", "EXCL"))
-    file(site, replace(known, roles={"path": known.roles["path"], "default": "w" if makes else "r"}))
+    _opened(site, known, "w" if makes else "r")
     return None
 
 
@@ -114,7 +119,7 @@ def save(site: Site, known: Known) -> Value | None:
     path = role_of(site, known, "path")
     if path is None or (path.known and path.text is None) or path.ref == "file":
         return None
-    return file(site, replace(known, roles={"path": known.roles["path"], "default": "w"}))
+    return _opened(site, known, "w")
 
 
 def own_file(site: Site, _known: Known) -> Value | None:

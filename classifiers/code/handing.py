@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
-from classifiers.effects import Certainty, OpaqueReason
+from classifiers.effects import Action, Certainty, OpaqueReason
 from classifiers.surface import CallParts, surface_named
 
 if TYPE_CHECKING:
@@ -21,16 +21,19 @@ def role_of(site: Site, known: Known, role: str) -> Value | None:
     return None if key is None else site.argument(key)
 
 
-def to_surface(site: Site, name: str, values: dict[str, Any], given: Value) -> Value | None:
-    out = site.reader.out
-    reader = surface_named(name)
-    depth = len(site.reader.reading) + 1
+def asked(site: Site, name: str, values: dict[str, Any]) -> Action | None:
+    """Another surface's reading of a payload; None when it is none of its own, or stands too deep."""
+    reader, depth = surface_named(name), len(site.reader.reading) + 1
     if reader is None or depth > MAX_DEPTH:
-        out.hide(OpaqueReason.DEPTH_CAP if reader else OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
         return None
-    action = reader.classify(CallParts(name, values, depth=depth), site.reader.context)
+    return reader.classify(CallParts(name, values, depth=depth), site.reader.context)
+
+
+def to_surface(site: Site, name: str, values: dict[str, Any], given: Value) -> Value | None:
+    out, action = site.reader.out, asked(site, name, values)
     if action is None:
-        out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
+        deep = len(site.reader.reading) >= MAX_DEPTH
+        out.hide(OpaqueReason.DEPTH_CAP if deep else OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
         return None
     made = out.absorb(action, span=site.span, certainty=Certainty.DECODED if given.decoded else None)
     return Value(raw=site.raw, taint=site.taint | frozenset(made))

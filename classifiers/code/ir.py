@@ -6,6 +6,7 @@ node for is ``Other``: its parts are read, its value is unknown.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,6 +181,11 @@ class Choice:
     span: Span
     test: Node | None
     options: tuple[Node, ...]
+
+
+def perhaps(span: Span, body: Iterable[Node]) -> If:
+    """Statements that may be left out, or be left before their end: nobody knows the test."""
+    return If(span, Other(span), tuple(body))
 
 
 Node = (

@@ -41,8 +41,7 @@ class _Front(GrammarFront):
     @cached_property
     def methods(self) -> dict[str, str]:
         """What this text declares as a part of a table, which a table that inherits from it may be asked for."""
-        declared = _METHOD.findall(self.source.data.decode("utf-8", "replace"))
-        return {re.split("[.:]", name)[-1]: name for name in declared}
+        return self.declared(_METHOD)
 
     def member(self, node: Any) -> ir.Node:
         held, name = self.part(node, "table"), self.part(node, "field", "method")
@@ -54,7 +53,7 @@ class _Front(GrammarFront):
 
     def binary(self, node: Any) -> ir.Node:
         left, right = self.part(node, "left"), self.part(node, "right")
-        operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()
+        operator = self.operator(left, right)
         if operator == "or":
             return ir.Choice(self.source.span(node), None, (self.node(left), self.node(right)))
         op = "+" if operator == ".." else "?"

@@ -127,13 +127,12 @@ class _Front(GrammarFront):
     @cached_property
     def subs(self) -> dict[str, str]:
         """The subroutines of this text, which a method of any package may be (perlobj(1)), as they are declared."""
-        declared = _SUB.findall(self.source.data.decode("utf-8", "replace"))
-        return {name.rpartition("::")[2]: name for name in declared}
+        return self.declared(_SUB)
 
     def assign(self, node: Any) -> ir.Node:
         """``$a .= $b`` is an assignment of the grammar's too."""
         left, right = self.part(node, "left"), self.part(node, "right")
-        plain = left is None or right is None or self.source.data[left.end_byte : right.start_byte].strip() == b"="
+        plain = left is None or right is None or self.operator(left, right) == "="
         return super().assign(node) if plain else self.append(node)
 
     def through(self, node: Any) -> ir.Node:

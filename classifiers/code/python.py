@@ -158,8 +158,8 @@ class _Reader:
                 return [*(self.with_item(item) for item in node.items), *self.block(node.body)]
             case ast.Try() | ast.TryStar():
                 tried = self.block(node.body)
-                handlers = [self.perhaps(span, self.handler(h)) for h in node.handlers]
-                tried = [self.perhaps(span, tried)] if handlers else tried
+                handlers = [ir.perhaps(span, self.handler(h)) for h in node.handlers]
+                tried = [ir.perhaps(span, tried)] if handlers else tried
                 return [*tried, *handlers, *self.block(node.orelse), *self.block(node.finalbody)]
             case ast.Return():
                 return [ir.Return(span, self.expr(node.value) if node.value else None)]
@@ -167,7 +167,7 @@ class _Reader:
                 return [self.expr(node.value)]
             case ast.Match():
                 guards = self.exprs([c.guard for c in node.cases if c.guard is not None])
-                cases = (self.perhaps(span, self.block(c.body)) for c in node.cases)
+                cases = (ir.perhaps(span, self.block(c.body)) for c in node.cases)
                 return [self.expr(node.subject), *guards, *cases]
             case _:
                 return [ir.Other(span, tuple(self.children(node)))]
@@ -177,10 +177,6 @@ class _Reader:
         span = self.span(node)
         bound = [ir.Assign(span, (ir.Name(span, node.name),), ir.Other(span))] if node.name else []
         return [*self.exprs([node.type] if node.type else []), *bound, *self.block(node.body)]
-
-    def perhaps(self, span: ir.Span, body: list[ir.Node]) -> ir.Node:
-        """Statements that may be left out, or be left before their end."""
-        return ir.If(span, ir.Other(span), tuple(body))
 
     def with_item(self, item: ast.withitem) -> ir.Node:
         value = self.expr(item.context_expr)

@@ -62,7 +62,7 @@ class _Front(GrammarFront):
     def binary(self, node: Any) -> ir.Node:
         """``a << b`` is a method, which changes ``a``."""
         left, right = self.part(node, "left"), self.part(node, "right")
-        if left is None or right is None or self.source.data[left.end_byte : right.start_byte].strip() != b"<<":
+        if left is None or right is None or self.operator(left, right) != "<<":
             return super().binary(node)
         span, given = self.source.span(node), [self.node(right)]
         while left.type == "binary" and (inner := self.part(left, "left")) is not None:

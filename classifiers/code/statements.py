@@ -104,7 +104,7 @@ def _returned(reader: Interpreter, node: ir.Return) -> Value:
 def _yielded(reader: Interpreter, node: ir.Yield) -> Value:
     value = reader.value(node.value)
     if reader.given:
-        members = value.data if node.whole and value.known and isinstance(value.data, list) else [value]
+        members = value.members if node.whole else [value]
         reader.given[-1] += members[:MAX_TURNS] if len(reader.given[-1]) < MAX_TURNS else [unknown("", value)]
     return UNKNOWN
 

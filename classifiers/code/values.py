@@ -30,6 +30,11 @@ class Value:
     others: tuple[Value, ...] = ()  # not known, but one of these constants
 
     @property
+    def members(self) -> list[Value]:
+        """A list's members; of anything else the value itself, as where one or several may be given."""
+        return [m for m in self.data if isinstance(m, Value)] if self.known and isinstance(self.data, list) else [self]
+
+    @property
     def text(self) -> str | None:
         """The value as text when it is text or bytes that read as UTF-8."""
         if isinstance(self.data, bytes):
@@ -68,3 +73,14 @@ def unknown(raw: str = "", *sources: Value) -> Value:
 def taints(*values: Value) -> frozenset[int]:
     found = [v.taint for v in values if v.taint]
     return frozenset().union(*found) if found else NO_TAINT
+
+
+def plain(value: Value, unknown_part: Any = None) -> Any:
+    """The value as lists, mappings and scalars, with ``unknown_part`` where something is not known."""
+    if not value.known:
+        return unknown_part
+    if isinstance(value.data, list):
+        return [plain(v, unknown_part) for v in value.data if isinstance(v, Value)]
+    if isinstance(value.data, dict):
+        return {key: plain(v, unknown_part) for key, v in value.data.items() if isinstance(v, Value)}
+    return value.data

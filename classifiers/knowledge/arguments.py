@@ -14,12 +14,11 @@ from fnmatch import fnmatchcase
 
 from classifiers.knowledge.build import build
 from classifiers.knowledge.grammar import ATTACHED
-from classifiers.knowledge.model import Meaning, Node, Option
+from classifiers.knowledge.model import NO_MEANING, Node, Option
 from classifiers.knowledge.words import Word
 
 _OPTIONAL = ATTACHED["optional"]
 _SUFFIX = ATTACHED["suffix"]  # of ``Option.values``
-_NO_MEANING = Meaning()
 _BARE = re.compile(r"--(?:no-.+|yes|force|quiet|verbose|debug|wait|recursive|recurse)")  # never has a value
 _ENDING = re.compile(r"\.[\w-]+")
 
@@ -41,7 +40,7 @@ class Hit:
     @property
     def bare(self) -> bool:
         """Whether nobody gave this option a meaning, listed or not."""
-        return self.option is None or self.option.meaning == _NO_MEANING
+        return self.option is None or self.option.meaning == NO_MEANING
 
 
 @dataclass(slots=True)
@@ -59,6 +58,10 @@ class Parsed:
     def values(self) -> dict[str, str]:
         """The text each option was given, by its spelling without dashes."""
         return {h.spelling.lstrip("-"): h.value.text for h in self.hits if h.value is not None}
+
+    def words_of(self, *spellings: str) -> list[Word]:
+        """The values given to an option by any of these spellings, in the order they were given."""
+        return [h.value for h in self.hits if h.spelling in spellings and h.value is not None]
 
     def given(self, *spellings: str) -> bool:
         """Whether any of these holds: an option, ``--``, an operand role, ``operands``, ``no_operands``."""
@@ -190,7 +193,7 @@ def _short(parsed: Parsed, word: Word, queue: _Queue) -> None:
 
 def _in_cluster(option: Option, rest: str, node: Node) -> bool:
     """Whether letters after a letter that may have a value are options too: that value would mean nothing, they do."""
-    if option.values != _OPTIONAL or option.meaning != _NO_MEANING or not rest:
+    if option.values != _OPTIONAL or option.meaning != NO_MEANING or not rest:
         return False
     return all("-" + letter in node.options for letter in rest)
 

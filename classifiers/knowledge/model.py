@@ -66,6 +66,9 @@ class Meaning:
     unread: str = ""  # what then happens is written somewhere the call does not show
 
 
+NO_MEANING = Meaning()
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     spellings: tuple[str, ...]

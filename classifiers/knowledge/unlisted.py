@@ -18,11 +18,10 @@ from functools import cache
 from classifiers.datafile import table
 from classifiers.effects import Verb
 from classifiers.knowledge.arguments import Hit, Parsed
-from classifiers.knowledge.model import Meaning, Slot
+from classifiers.knowledge.model import NO_MEANING, Slot
 from classifiers.knowledge.words import Word
 
 Verbs = frozenset[Verb]
-_NO_MEANING = Meaning()
 
 # Spellings that only change what is printed, whatever the program (GNU Coding Standards, "Option Table").
 _PRINTS = frozenset({"-h", "-?", "-v", "-V", "-q", "--help", "--version", "--no-log", "--exclude-dir", "--include-dir"})
@@ -159,7 +158,7 @@ def _doubtful(hit: Hit, parsed: Parsed) -> bool:
 def _counts(word: Word | None, parsed: Parsed, assigned: list[tuple[Slot, list[Word]]]) -> bool:
     """Whether an operand has a meaning, of its own or as a part of a target."""
     slot = next((s for s, words in assigned if any(w is word for w in words)), None)
-    if slot is None or slot.meaning != _NO_MEANING:
+    if slot is None or slot.meaning != NO_MEANING:
         return slot is not None
     told = (*parsed.node.effects, *(parsed.node.no_operands or ()))
     return any("{" + slot.role in (t.target or "") for t in told)

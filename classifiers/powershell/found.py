@@ -44,12 +44,10 @@ def listed(site: Site, known: Known) -> Value | None:
 def searched(site: Site, known: Known) -> Value | None:
     """Select-String: the files it is given, by name or as files found before it; text that is piped in is read."""
     path, before = role_of(site, known, "path"), site.argument("@input")
-    handed = before.data if before is not None and before.known and isinstance(before.data, list) else [before]
-    named = path.data if path is not None and path.known and isinstance(path.data, list) else [path]
-    found = named if path is not None else [v for v in handed if isinstance(v, Value) and v.ref == "[fileobject]"]
+    handed = before.members if before is not None else []
+    found = path.members if path is not None else [v for v in handed if v.ref == "[fileobject]"]
     for value in found[:24]:
-        if isinstance(value, Value):
-            site.reader.out.put(file_effect(site, value, Verb.READ), site.span)
+        site.reader.out.put(file_effect(site, value, Verb.READ), site.span)
     return None
 
 

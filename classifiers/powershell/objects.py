@@ -60,8 +60,8 @@ def prop(site: Site, known: Known) -> Value | None:
     if path is None:
         path = Value(raw=site.raw)
     value = role_of(site, known, "value")
-    names = name.data if name is not None and name.known and isinstance(name.data, list) else [name]
-    for place in path.data if path.known and isinstance(path.data, list) else [path]:
+    names = [name] if name is None else name.members
+    for place in path.members:
         for one in names:
             effect = file_effect(site, _value_of(place, one, verb), verb)
             lossy = {Verb.DELETE: True, Verb.MODIFY: None}.get(verb, False)
@@ -96,9 +96,8 @@ def each(site: Site, known: Known) -> Value | None:
     if member is None or member.text is None or before is None:
         return None
     name, reader = member.text.lower(), site.reader
-    items = before.data if before.known and isinstance(before.data, list) else [before]
     made: list[Value] = []
-    for item in items[:24]:
+    for item in before.members[:24]:
         if item.text is not None and (kind := reader.library.members.get(name)) is not None:
             made.append(fold(kind, item, [], item.raw))
             continue

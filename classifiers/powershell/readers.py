@@ -66,9 +66,8 @@ def remote(site: Site, known: Known) -> Value | None:
         machine = first  # ``icm web1 { … }``
     if machine is None:
         return None
-    items = machine.data if machine.known and isinstance(machine.data, list) else [machine]
-    for item in items[:24]:
-        text = item.text if isinstance(item, Value) else None
+    for item in machine.members[:24]:
+        text = item.text
         raw = None if text else machine.raw or "?"
         site.reader.out.add(Domain.NETWORK, Verb.EXECUTE, text, target_raw=raw, span=site.span)
     return None

@@ -38,6 +38,4 @@ def set_later(site: Site, key: str, value: Value | None) -> None:
 
 
 def _texts(value: Value) -> list[str | None]:
-    members = value.data if value.known and isinstance(value.data, list) else [value]
-    texts = [text_of(v) for v in members if isinstance(v, Value)]
-    return texts or [None]
+    return [text_of(v) for v in value.members] or [None]

@@ -175,7 +175,7 @@ def assigned_by_wrapper(
     return as_git_options(with_options(list(words), values, state), values)
 
 
-_TODO_EDITORS = ("GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "VISUAL", "EDITOR")
+_LIST_EDITORS = ("GIT_SEQUENCE_EDITOR", "GIT_EDITOR", "VISUAL", "EDITOR")
 
 
 def as_git_options(words: list[Word], values: Values) -> list[Word]:
@@ -187,7 +187,7 @@ def as_git_options(words: list[Word], values: Values) -> list[Word]:
         if name.startswith("GIT_CONFIG_KEY_") and isinstance(key, str):
             value = values.get(name.replace("_KEY_", "_VALUE_"))
             extra += [words[0].with_text("-c"), words[0].with_text(f"{key}={value or ''}")]
-    editor = next((values[n] for n in _TODO_EDITORS if n in values), None)
+    editor = next((values[n] for n in _LIST_EDITORS if n in values), None)
     if isinstance(editor, str) and editor in {":", "true", "cat", "/bin/true"}:  # git-var(1): the list is left as it is
         extra += [words[0].with_text("-c"), words[0].with_text("sequence.editor=true")]
     return [words[0], *extra, *words[1:]]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from classifiers.effects import Domain, OpaqueReason, Verb
 from classifiers.knowledge.words import Word
 from classifiers.shell.emit import tell
 from classifiers.shell.evaluate import Evaluator, Result
-from classifiers.shell.state import Call, Scope, State, Stream, Value
+from classifiers.shell.state import Call, Scope, State, Stream
 
 MAX_CALLS = 12  # one within the other
 MAX_EXACT = 8  # of one function within itself, while every argument is known
@@ -19,13 +19,13 @@ MAX_AGAIN = 3  # with arguments that are patterns or unknown; the next call stan
 def call_function(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> Result:
     """A function of this script: its body runs with the arguments as ``$1`` …"""
     name, args, body = words[0].text, [w.text for w in words[1:]], state.functions[words[0].text]
-    saved, outer, left = _positional(state), dict(state.vars), state.left
+    saved, outer, left = state.positional(), dict(state.vars), state.left
     running = [call for call in state.running(name) if call.body is body]
-    _hand(state, {"@": args, **{str(i): a for i, a in enumerate(args, 1)}})
+    state.hand({"@": args, **{str(i): a for i, a in enumerate(args, 1)}})
     if running and (running[-1].widened or running[-1].vars == state.vars):
         if running[-1].condition is scope.condition and not left and not running[-1].widened:
             _calls_itself(ev, words[0], len(running), state, scope)
-        _hand(state, saved)
+        state.hand(saved)
         return Stream(None), None
     if len(state.calls) >= MAX_CALLS:
         ev.out.hide(OpaqueReason.DEPTH_CAP, scope.span(words[0].span), name)
@@ -43,19 +43,8 @@ def call_function(ev: Evaluator, words: Sequence[Word], state: State, scope: Sco
         state.vars.pop(local, None)
         if local in outer:
             state.vars[local] = outer[local]
-    _hand(state, saved)
+    state.hand(saved)
     return stream, truth
-
-
-def _positional(state: State) -> dict[str, Value | None]:
-    return {k: v for k, v in state.vars.items() if k == "@" or k.isdigit()}
-
-
-def _hand(state: State, args: Mapping[str, Value | None]) -> None:
-    """``$1`` … and ``$@`` are these; with none at all they are unknown."""
-    for key in _positional(state):
-        del state.vars[key]
-    state.vars.update(args)
 
 
 def _calls_itself(ev: Evaluator, name: Word, deep: int, state: State, scope: Scope) -> None:

@@ -31,17 +31,18 @@ GIT_CONFIG_SYSTEM GIT_CONFIG ANSIBLE_CONFIG ANSIBLE_LIBRARY ANSIBLE_ROLES_PATH P
 NPM_CONFIG_USERCONFIG npm_config_userconfig CARGO_HOME PYTHONUSERBASE R_PROFILE R_PROFILE_USER JULIA_LOAD_PATH
 TCLLIBPATH MYVIMRC"""
 # Options for a run-time that load code the call does not hold.
+_AGENTS = re.compile(r"-(?:javaagent|agentpath|agentlib)")  # of a Java machine
 _LOADS = {
     "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b"),
     "PERL5OPT": re.compile(r"-[MmdI]|-e"),
     "RUBYOPT": re.compile(r"-r|-I"),
-    "JAVA_TOOL_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
-    "_JAVA_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
-    "JDK_JAVA_OPTIONS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "JAVA_TOOL_OPTIONS": _AGENTS,
+    "_JAVA_OPTIONS": _AGENTS,
+    "JDK_JAVA_OPTIONS": _AGENTS,
     "GOFLAGS": re.compile(r"-(?:toolexec|exec|overlay|modfile)[= ]"),
     "MAKEFLAGS": re.compile(r"(?:^|\s)(?:SHELL=|--eval|-f|--file|--makefile)"),
-    "MAVEN_OPTS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
-    "GRADLE_OPTS": re.compile(r"-(?:javaagent|agentpath|agentlib)"),
+    "MAVEN_OPTS": _AGENTS,
+    "GRADLE_OPTS": _AGENTS,
     "LUA_INIT": re.compile(r"."),
     "PYTHONBREAKPOINT": re.compile(r"[^0]"),
     "LD_PRELOAD": re.compile(r"."),

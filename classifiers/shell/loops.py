@@ -52,17 +52,18 @@ def _again(ev: Evaluator, node: ir.Loop, branch: State, state: State, scope: Sco
     if branch.vars.get("@", _NONE) != state.vars.get("@", _NONE) and branch.vars.get("@") == []:
         return
     changed = {
-        name for name in (*branch.vars, *state.vars) if branch.vars.get(name, _NONE) != state.vars.get(name, _NONE)
+        name
+        for name in (*branch.vars, *state.vars)
+        if branch.vars.get(name, _NONE) != state.vars.get(name, _NONE)
+        and (branch.vars.get(name) is not None or name in state.vars)
+        and name != node.variable
     }
-    changed = {name for name in changed if branch.vars.get(name) is not None or name in state.vars}
-    changed.discard(node.variable or "")
     if not changed or branch.exited:
         return
     for name in changed:
         branch.vars[name] = None
     if "@" in changed:
-        for name in [n for n in branch.vars if n == "@" or n.isdigit()]:
-            del branch.vars[name]
+        branch.hand({})
     if node.condition is not None:
         ev.body(node.condition, branch, scope)
     ev.body(node.body, branch, scope)

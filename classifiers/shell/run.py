@@ -77,6 +77,8 @@ def run_simple(ev: Evaluator, node: ir.Simple, state: State, scope: Scope) -> Re
 
 def _prints_nothing(ev: Evaluator, words: Sequence[Word], redirects: Sequence[ir.Redirect]) -> bool:
     """``: > f``, ``echo -n > f``, ``cat /dev/null > f``: what is left of the file is nothing."""
+    if not redirects:
+        return False  # nobody asks
     program, args = words[0].text, [w.text for w in words[1:]]
     if program == "cat":
         fed = [r.target.raw for r in redirects if r.op == "<" and r.target is not None]

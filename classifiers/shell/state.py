@@ -83,6 +83,16 @@ class State:
             added=self.added, fetched=self.fetched, guessed=set(self.guessed), left=self.left, refs=dict(self.refs),
         )  # fmt: skip
 
+    def positional(self) -> dict[str, Value | None]:
+        """``$1`` … and ``$@``, those that are known of."""
+        return {k: v for k, v in self.vars.items() if k == "@" or k.isdigit()}
+
+    def hand(self, args: Mapping[str, Value | None]) -> None:
+        """``$1`` … and ``$@`` are these; with none at all they are unknown."""
+        for key in self.positional():
+            del self.vars[key]
+        self.vars.update(args)
+
     def running(self, name: str) -> list[Call]:
         """The calls of this function that have not ended, the outermost first."""
         return [call for call in self.calls if call.name == name]

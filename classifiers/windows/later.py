@@ -15,11 +15,9 @@ from classifiers.clock import loading
 from classifiers.datafile import table
 from classifiers.effects import Condition, Domain, Effect, OpaqueReason, Verb
 from classifiers.gather import Gather
-from classifiers.surface import CallParts, surface_named
 from classifiers.windows.places import unset
 from classifiers.windows.powershell_line import Place
 
-MAX_DEPTH = 6
 _NUMBER = re.compile(r"(0x)?[\da-f]{1,8}|[\s0]*", re.IGNORECASE)  # an order to enable or to count, no program
 
 
@@ -70,9 +68,7 @@ def _command(text: str, place: Place, out: Gather) -> None:
     found = _pattern("program").match(text)
     if found is not None and " " in found[1]:
         text = f'"{found[1]}"{text[found.end() :]}'
-    reader = surface_named("cmd") if place.depth < MAX_DEPTH else None
-    parts = CallParts("cmd", {"command": text}, depth=place.depth + 1)
-    action = None if reader is None else reader.classify(parts, place.context)
+    action = place.asked("cmd", {"command": text})
     if action is None:
         out.hide(OpaqueReason.DEPTH_CAP, place.span, text[:120])
         return

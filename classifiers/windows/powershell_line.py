@@ -8,11 +8,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from classifiers.context import Context
-from classifiers.effects import Certainty, Domain, OpaqueReason, Verb
+from classifiers.effects import Action, Certainty, Domain, OpaqueReason, Verb
 from classifiers.gather import Gather
 from classifiers.surface import CallParts, surface_named
 
@@ -45,6 +46,12 @@ class Place:
     span: tuple[int, int]
     context: Context
     depth: int = 0
+
+    def asked(self, name: str, values: Mapping[str, Any]) -> Action | None:
+        """Another surface's reading of what the command hands on; None when it is none of its own, or too deep."""
+        reader = surface_named(name) if self.depth < MAX_DEPTH else None
+        parts = CallParts(name, values, depth=self.depth + 1)
+        return None if reader is None else reader.classify(parts, self.context)
 
 
 def run_powershell(words: Sequence[str | None], place: Place, out: Gather) -> None:
@@ -109,9 +116,7 @@ def _file(word: str | None, place: Place, out: Gather) -> None:
 
 
 def _read(text: str, place: Place, out: Gather, certainty: Certainty | None) -> None:
-    reader = surface_named("powershell") if place.depth < MAX_DEPTH else None
-    parts = CallParts("powershell", {"command": text}, depth=place.depth + 1)
-    action = None if reader is None else reader.classify(parts, place.context)
+    action = place.asked("powershell", {"command": text})
     if action is None:
         out.hide(OpaqueReason.DEPTH_CAP, place.span, text[:120])
         return

@@ -18,16 +18,15 @@ from typing import Any
 from classifiers.clock import loading
 from classifiers.context import NOWHERE, Context
 from classifiers.datafile import tables
-from classifiers.effects import Action, Condition, Domain, Effect, OpaqueReason, Verb
+from classifiers.effects import Condition, Domain, Effect, OpaqueReason, Verb
 from classifiers.gather import Gather
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, Lookup, fill_all, template
 from classifiers.windows.arguments import Arguments, Words, joined
 from classifiers.windows.later import run_later, set_to_run
 from classifiers.windows.places import load_places, placed, unset
-from classifiers.windows.powershell_line import Place, run_powershell
+from classifiers.windows.powershell_line import MAX_DEPTH, Place, run_powershell
 
-MAX_DEPTH = 6
 _HOLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?|%~?\w")  # a program that is a variable, or a turn of a loop
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
@@ -166,8 +165,7 @@ def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gathe
     if not words:
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, f"inner command of {name}")
         return
-    reader = surface_named(rule.shell) if place.depth < MAX_DEPTH else None
-    if None in words or reader is None:
+    if None in words or place.depth >= MAX_DEPTH:
         reason = OpaqueReason.DYNAMIC_COMMAND if None in words else OpaqueReason.DEPTH_CAP
         out.hide(reason, place.span, f"inner command of {name}")
         return
@@ -177,8 +175,7 @@ def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gathe
         text = _FOUND.sub("%~1", text)
     role = "code" if rule.shell == "code" else "command"
     given: dict[str, Any] = {"argv": words} if rule.shell == "shell" else {role: text}
-    parts = CallParts(rule.shell, given, depth=place.depth + 1)
-    action = reader.classify(parts, place.context)
+    action = place.asked(rule.shell, given)
     if action is None:
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, text[:120])
         return
@@ -187,12 +184,11 @@ def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gathe
 
 def _through_shell(words: Words, place: Place, out: Gather) -> bool:
     """Programs that are the same everywhere (git, curl, docker, az, …) are the shell's knowledge."""
-    reader = surface_named("shell")
     known = [w for w in words if w is not None]
-    if reader is None or not known or place.depth >= MAX_DEPTH:
+    if not known:
         return False
     argv = [program_name(known[0]), *(w if w is not None else "$ARG" for w in words[1:])]
-    action: Action | None = reader.classify(CallParts("shell", {"argv": argv}, depth=place.depth + 1), place.context)
+    action = place.asked("shell", {"argv": argv})
     unknown = action is not None and any(o.reason is OpaqueReason.UNKNOWN_EXECUTABLE for o in action.opaque)
     if action is None or (unknown and any(e.action is Verb.EXECUTE and e.target == argv[0] for e in action.effects)):
         return False

@@ -104,7 +104,7 @@ def rows() -> list[Row]:
             "called dangerous: not silent while complete",
             ">= 98 %",
             _dangerous,
-            lambda _i, a: alarms(a) or not a.complete,
+            _not_silent,
             lambda s: s.destructive is True or not s.complete,
         ),
         Row(
@@ -118,7 +118,7 @@ def rows() -> list[Row]:
             "called read-only: no alarm but secrets",
             ">= 99 %",
             _read_only,
-            lambda _i, a: not alarms(a, secrets=False),
+            _calm,
             lambda s: s.destructive is not True,
         ),
         *(

@@ -90,10 +90,10 @@ class Expressions(Texts):
         left, right = self.part(node, "left"), self.part(node, "right")
         if left is None or right is None:
             return ir.Other(self.source.span(node), tuple(self.block(node)))
-        operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()
+        operator = self.operator(left, right)
         if operator in EITHER:
             return ir.Choice(self.source.span(node), None, (self.node(left), self.node(right)))
-        op = "+" if operator in {"+", ".", "<<"} else "/" if operator == "/" else "?"
+        op = "+" if operator in {"+", "."} else "/" if operator == "/" else "?"
         return ir.Binary(self.source.span(node), op, self.node(left), self.node(right))
 
     def unary(self, node: Any) -> ir.Node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,15 @@ class Nodes:
         if self.broken or self.source.root.has_error:  # the root itself may be what the grammar gave up on
             raise SyntaxError("the grammar does not read this text")
         return nodes
+
+    def operator(self, left: Any, right: Any) -> str:
+        """What stands between two operands."""
+        return self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()
+
+    def declared(self, pattern: re.Pattern[str]) -> dict[str, str]:
+        """Names the text declares (``pattern``'s group), each by its last part: ``A::go`` and ``A.go`` are go."""
+        found = pattern.findall(self.source.data.decode("utf-8", "replace"))
+        return {re.split(r"[.:]+", name)[-1]: name for name in found}
 
     def block(self, node: Any) -> list[ir.Node]:
         return [self.node(child) for child in node.named_children if child.type not in SKIP] if node is not None else []

@@ -35,7 +35,7 @@ class Statements(Expressions):
     def append(self, node: Any) -> ir.Node:
         """``a += b``, ``a ||= b``."""
         left, right, span = self.part(node, "left"), self.part(node, "right"), self.source.span(node)
-        operator = self.source.data[left.end_byte : right.start_byte].decode("utf-8", "replace").strip()[:-1]
+        operator = self.operator(left, right)[:-1]
         target, value = self.target(left), self.node(right)
         if operator in EITHER:
             return ir.Assign(span, (target,), ir.Choice(span, None, (target, value)), outer=True)
@@ -146,7 +146,7 @@ class Statements(Expressions):
 
     def optional(self, node: Any) -> ir.Node:
         """Statements that may be left out: a case, a handler."""
-        return ir.If(self.source.span(node), ir.Other(self.source.span(node)), tuple(self.block(node)))
+        return ir.perhaps(self.source.span(node), self.block(node))
 
     def cases(self, node: Any) -> ir.Node:
         """Ruby's ``case``: what is asked, then ways of which one is taken."""
@@ -161,8 +161,8 @@ class Statements(Expressions):
         handlers = [c for c in held if c.type in _HANDLERS]
         ends = [c for c in held if c.type in _ENDS]
         body = [self.node(c) for c in held if c not in handlers and c not in ends]
-        tried = [ir.If(span, ir.Other(span), tuple(body))] if handlers else body
-        caught = (ir.If(span, ir.Other(span), (self.node(c),)) for c in handlers)
+        tried = [ir.perhaps(span, body)] if handlers else body
+        caught = (ir.perhaps(span, (self.node(c),)) for c in handlers)
         return ir.Other(span, (*tried, *caught, *map(self.node, ends)))
 
     def returned(self, node: Any) -> ir.Node:

@@ -23,7 +23,7 @@ _KEY = re.compile(r"\w+=")
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
     """Put the module's order where the arguments are, or where the module is named."""
-    modules = _values(reading, "-m", "--module-name")
+    modules = reading.parsed.words_of("-m", "--module-name")
     if reading.parsed.given("-C", "--check"):
         reading.items[:] = [i for i in reading.items if not isinstance(i, Handed)]
         return
@@ -41,10 +41,6 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
         return
     order = tuple(said.with_text(text) for text in ("ansible-module", module, *given))
     reading.items.append(Handed(Delegate("argv"), order, fields, said.span, "ansible"))
-
-
-def _values(reading: Reading, *spellings: str) -> list[Word]:
-    return [h.value for h in reading.parsed.hits if h.spelling in spellings and h.value is not None]
 
 
 def _arguments(text: str) -> list[str] | None:

@@ -92,10 +92,9 @@ def _variables(reading: Reading, text: str) -> dict[str, str]:
     found: dict[str, set[str]] = {}
     for name, value in _ASSIGNED.findall(text):
         found.setdefault(name, set()).add(value)
-    for hit in reading.parsed.hits:
-        if hit.spelling in {"-v", "--assign"} and hit.value is not None:
-            name, _, value = hit.value.text.partition("=")
-            found.setdefault(name, set()).add(value)
+    for word in reading.parsed.words_of("-v", "--assign"):
+        name, _, value = word.text.partition("=")
+        found.setdefault(name, set()).add(value)
     return {name: values.pop() for name, values in found.items() if len(values) == 1}
 
 

@@ -25,9 +25,9 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     for hit in hits:
         if hit.option is not None and hit.option.name == "data" and hit.value is not None:
             _data_file(reading, hit, hit.value)
-    urls = [*parsed.operands, *(h.value for h in hits if h.spelling == "--url" and h.value is not None)]
+    urls = [*parsed.operands, *parsed.words_of("--url")]
     method = _method(parsed.hits)
-    engine = any(h.spelling == "--unix-socket" and h.value and h.value.text.endswith(_ENGINES) for h in hits)
+    engine = any(w.text.endswith(_ENGINES) for w in parsed.words_of("--unix-socket"))
     body = next((h.value for h in reversed(hits) if _is_data(h) and h.value is not None), None)
     for url in urls:
         _orders(reading, url)

@@ -23,7 +23,7 @@ _FORMULA = re.compile(r"\$\{[^{};]*;(.*)\}", re.DOTALL)
 
 def _perl(reading: Reading, words: Sequence[Word]) -> None:
     """Conditions and formulas that do more than compute are programs."""
-    given = [h.value for h in reading.parsed.hits if h.value is not None and h.spelling in {"-if", "-p"}]
+    given = reading.parsed.words_of("-if", "-p")
     for word in [*given, *words]:
         found = _FORMULA.search(word.text)
         text = found[1] if found else word.text if any(word is g for g in given) else ""

@@ -19,7 +19,7 @@ def read_fd(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """The node's own operands end where a command to run begins; what follows its ``;`` are operands again."""
     commands, taken = _commands(reading, words)
     operands = [w for w in reading.parsed.operands if id(w) not in taken]
-    places = operands[1:] + [h.value for h in reading.parsed.hits if h.spelling == "--search-path" and h.value]
+    places = operands[1:] + reading.parsed.words_of("--search-path")
     values = reading.parsed.values()
     base = values.get("base-directory", values.get("C", "."))
     for place in places or [Word(base, name.span)]:
@@ -52,7 +52,7 @@ def _commands(reading: Reading, words: Sequence[Word]) -> tuple[list[list[Word]]
 def _found(place: str, reading: Reading, operands: list[Word]) -> list[str]:
     """What ``{}`` stands for: known as globs when extensions or a glob say so."""
     base = place.rstrip("/")
-    endings = [h.value.text.lstrip(".") for h in reading.parsed.hits if h.spelling in _ENDINGS and h.value]
+    endings = [w.text.lstrip(".") for w in reading.parsed.words_of(*_ENDINGS)]
     if endings:
         return [f"{base}/**/*.{ending}" for ending in dict.fromkeys(endings)]
     if operands and reading.parsed.given("-g", "--glob"):

@@ -115,10 +115,9 @@ def _once(reading: Reading) -> None:
 def _metadata(reading: Reading, text: str) -> None:
     """Metadata of a machine changes; some keys are scripts it runs and keys it lets in when it starts."""
     stays = any(key in text for key in ("startup-script", "shutdown-script", "ssh-keys", "windows-keys", "user-data"))
-    for at, item in enumerate(reading.items):
+    for item in reading.items if stays else ():
         if isinstance(item, Told) and item.action is Verb.MODIFY and item.domain is Domain.CLOUD:
-            tags = [*item.fields.get("tags", ()), "persistence"] if stays else item.fields.get("tags", ())
-            reading.items[at] = replace(item, fields={**item.fields, "tags": tags})
+            item.tag("persistence")
 
 
 SPECIAL = ("gcloud", read_gcloud)

@@ -63,7 +63,7 @@ _UNCHECKED = {"http.sslverify": ("false", "0", "no", "off"), "safe.directory": (
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     """Replace an unknown subcommand by its inline alias; tell of programs that ``-c`` makes git run."""
     parsed = reading.parsed
-    settings = [h.value for h in parsed.hits if h.spelling in {"-c", "--config"} and h.value is not None]
+    settings = parsed.words_of("-c", "--config")
     for setting in settings:
         key, _, value = setting.text.partition("=")
         lower = key.lower()

@@ -16,7 +16,7 @@ _ORDERS = Delegate("sql", "mongodb")
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
     """Each script's orders to the server it names; without one, a file nobody has read, or a session on the server."""
-    scripts = [h.value for h in reading.parsed.hits if h.spelling == "--eval" and h.value is not None]
+    scripts = reading.parsed.words_of("--eval")
     place, database = _server(reading)
     server: Json = {"host": place or None, "database": database or None}
     for script in scripts:

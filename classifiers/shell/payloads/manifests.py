@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
 
 APPLIERS = frozenset({"kubectl", "oc", "k", "microk8s.kubectl"})
-_FILES = frozenset({"-f", "--filename"})
+_FILES = ("-f", "--filename")
 _MAX_OBJECTS = 50
 _DOCUMENTS = re.compile(r"^---.*$", re.MULTILINE)
 _KIND = re.compile(r"^kind:[ \t]*[\"']?([A-Za-z]\w*)", re.MULTILINE)
@@ -44,7 +44,7 @@ def objects(text: str) -> list[tuple[str, str | None]] | None:
 
 def named(ev: Evaluator, reading: Reading, state: State, scope: Scope) -> None:
     """Replace "every object" in the reading by the objects, where every file given is in the call."""
-    files = [h.value.text for h in reading.parsed.hits if h.spelling in _FILES and h.value is not None]
+    files = [w.text for w in reading.parsed.words_of(*_FILES)]
     texts = [_text(f, state, scope) for f in files]
     if not texts or any(t is None or not ev.known(t) for t in texts):
         return

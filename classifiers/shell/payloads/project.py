@@ -82,9 +82,7 @@ def _imported(ev: Evaluator, program: str, reading: Reading, words: Sequence[Wor
         named = {state.key(o.partition("::")[0]) for o in operands if ".py" in o}
         wanted = [p for p in state.files if _TEST_FILE.fullmatch(p) and (not named or p in named or "conftest" in p)]
     else:
-        local = [
-            h.value.text for h in reading.parsed.hits if h.spelling in {"-e", "--editable"} and h.value is not None
-        ]
+        local = [w.text for w in reading.parsed.words_of("-e", "--editable")]
         folders = [f for f in (*operands, *local) if f.startswith((".", "/"))]
         wanted = [state.key(f"{f.partition('[')[0]}/setup.py") for f in folders]
     inner = replace(scope, stdin=None, given=(), fixed=scope.span(words[0].span), via=(*scope.via, program))
