@@ -6,7 +6,8 @@ less: any option whose name hints at a change, any unlisted short option, an unl
 operand (which may be its value), and a bare first word that could be an order, are unread; so is, where six or more
 programs share a row, one letter with a value and no meaning. Whatever the description, an unlisted option whose name
 asks for a value (``--name``, ``--max-count``) is unread directly before an operand: it would be taken for one; and
-so are one with a file's name attached (``--raw=out.bin``) and ``-o`` before one.
+so are one with a file's name attached (``--raw=out.bin``) and ``-o`` before one. The other way round, where unlisted
+options take a value (``unknown_options: value``) one whose name asks for none and that left no operand is unread.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
                     or (strict and _hints(hit))
                     or _given_file(hit, parsed)
                     or (hit.word.text == "-o" and _writes_next(hit, parsed, assigned))
+                    or _took_the_operand(hit, parsed)
                     or _tells(hit, told)
                     or _shortens(hit, parsed)
                 )
@@ -153,6 +155,13 @@ def _doubtful(hit: Hit, parsed: Parsed) -> bool:
     if hit.value is not None or hit.spelling in _PRINTS or _ATTACHED.fullmatch(hit.word.text):
         return False
     return any(hit.following is w for w in parsed.operands)
+
+
+def _took_the_operand(hit: Hit, parsed: Parsed) -> bool:
+    """Whether an option nobody listed took the only word there was, which may be the script or file to work on."""
+    if parsed.operands or hit.value is None or hit.value is not hit.following or _asks(hit):
+        return False
+    return any(s.meaning.delegate is not None for s in parsed.node.slots)
 
 
 def _counts(word: Word | None, parsed: Parsed, assigned: list[tuple[Slot, list[Word]]]) -> bool:
