@@ -25,7 +25,7 @@ _IF = re.compile(
 )
 _CONSTANT = re.compile(r"^if\s+(?:/i\s+)?(not\s+)?(\d+)\s*(==|(?<=\s)(?:equ|neq))\s*(\d+)(?=[\s(]|$)", re.IGNORECASE)
 _FOR = re.compile(
-    r"^for\s+(?P<flags>(?:/\w\s+)*)(?P<options>\"[^\"]*\"\s+|(?!%)[^\s(\"]+\s+)?(?P<var>%%?~?\w)\s+in\s*\((?P<set>.*?)\)\s*do\s*(?P<body>.*)$",
+    r"^for\s+(?P<flags>(?:/\w\s+)*)(?P<options>\"[^\"]*\"\s+|(?!%)[^\s(\"]+\s+)?(?P<more>(?:/\w\s+)*)(?P<var>%%?~?\w)\s+in\s*\((?P<set>.*?)\)\s*do\s*(?P<body>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE | re.DOTALL)
@@ -121,8 +121,9 @@ class Batch:
             self.variables[assigned.group(1).lower()] = assigned.group(2)
         elif re.match(r"^(cd|chdir|pushd|popd)\b", low):
             self._chdir(text)
-        elif re.fullmatch(r"set(\s+[\w()]+)?", low):
-            self.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=(command.start, command.end))
+        elif (shown := re.fullmatch(r"set(?:\s+([\w()]+))?", text, re.IGNORECASE)) is not None:
+            name = f"env:{shown.group(1) or ''}*"
+            self.out.add(Domain.ENVIRONMENT, Verb.READ, name, span=(command.start, command.end))
         else:
             self._program(text, command)
 
@@ -135,7 +136,8 @@ class Batch:
         self.depth -= 1
 
     def _loop(self, loop: re.Match[str], command: Command) -> None:
-        body, members, flags = loop.group("body"), loop.group("set").strip(), loop.group("flags").lower()
+        body, members = loop.group("body"), loop.group("set").strip()
+        flags = (loop.group("flags") + loop.group("more")).lower()
         name = loop.group("var")
         options = (loop.group("options") or "").strip()
         files = '"' if "usebackq" in options.lower() else ""

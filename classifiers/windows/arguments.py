@@ -6,7 +6,7 @@ In: the words after the program's name (None: not known before it runs). Out: wh
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from classifiers.templates import Given
 
@@ -18,17 +18,37 @@ _WSL_VALUES = frozenset({"-d", "--distribution", "-u", "--user", "--cd", "--dist
 class Arguments:
     """A command's words, told apart into switches and the rest."""
 
-    def __init__(self, words: Words, program: str = "") -> None:
+    def __init__(
+        self,
+        words: Words,
+        program: str = "",
+        valued: frozenset[str] = frozenset(),
+        captured: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """``valued``: switches whose value is the next word. ``captured``: what the rule's pattern found, by name."""
         self.program = program
         self.words = list(words)
-        self.plain = [w for w in self.words if w is None or not _is_switch(w)]
+        self.captured = captured or {}
+        before = ["", *self.words]
+        rest = [w for i, w in enumerate(self.words) if (before[i] or "").lower() not in valued]
+        self.plain = [w for w in rest if w is None or not _is_switch(w)]
 
     def lookup(self, key: str) -> Given | None:
         for name in key.split("|"):
-            found = self._nth(int(name)) if re.fullmatch(r"-?\d+", name) else self._named(name)
+            found = self._one(name)
             if found is not None:
                 return found
         return None
+
+    def _one(self, name: str) -> Given | None:
+        """``0``, ``-1``: an operand; ``0<``: before its ``=``; ``@x``: a group of the pattern; else a switch."""
+        if name.startswith("@"):
+            text = self.captured.get(name[1:])
+            return Given(text, text) if text else None
+        if name.endswith("<"):
+            given = self._one(name[:-1])
+            return given if given is None or given.text is None else Given(given.text.partition("=")[0], given.raw)
+        return self._nth(int(name)) if re.fullmatch(r"-?\d+", name) else self._named(name)
 
     def _named(self, name: str) -> Given | None:
         """``program``: as it was called; ``host``: the first word that is no number; else a switch's value."""
@@ -52,15 +72,17 @@ class Arguments:
         return [given for given in found if given is not None]
 
     def switch(self, name: str) -> Given | None:
-        """The value of ``/name``: after ``:`` or ``=`` in the same word, else the next word (``binPath= x``)."""
+        """The value of ``/name``: after ``:`` or ``=`` in the same word (``/name:``: only there), else the next."""
+        apart, name = not name.endswith(":"), name.rstrip(":")
         for i, word in enumerate(self.words):
             if word is None:
                 continue
             head, mark, value = _cut(word)
-            if head.lower() == name:
-                if value or (mark and head[:1] in "/-"):
-                    return Given(value, value)
+            if head.lower() == name and (apart or value):
                 following = self.words[i + 1] if i + 1 < len(self.words) else ""
+                empty = bool(mark) and head[:1] in "/-" and following is not None
+                if value or (empty and (not following or _is_switch(following))):
+                    return Given(value, value)
                 return Given(following, following or "?")
         return None
 
@@ -98,7 +120,7 @@ def _without_options(words: Words) -> list[str | None]:
 
 
 def joined(words: Words) -> list[str | None]:
-    """``a.txt + b.txt`` as ``a.txt+b.txt``."""
+    """``a.txt + b.txt`` as ``a.txt+b.txt``; with nothing behind it the sum is the first of them."""
     out: list[str | None] = []
     for word in words:
         before = out[-1] if out else None
@@ -106,7 +128,9 @@ def joined(words: Words) -> list[str | None]:
             out[-1] = before + word
         else:
             out.append(word)
-    return out
+    out = [w if w is None else w.rstrip(",") or w for w in out]
+    plain = [w for w in out if w is None or not _is_switch(w)]
+    return [*out, plain[0].partition("+")[0]] if len(plain) == 1 and plain[0] and "+" in plain[0] else out
 
 
 def _is_switch(word: str) -> bool:

@@ -1,9 +1,11 @@
 """What one program of Windows does with these words: the tables ``windows/programs/*.yaml`` in, effects out.
 
 In: the words of a command (None: not known before it runs), lower-cased name first. A program has rules tried in order;
-a rule's ``match`` is searched in the words joined by spaces, in lower case. Holes: ``{text:0}`` is the first word
-that is no switch, ``{text:1*}`` each from the second on, ``{text:/tn}`` the value of a switch (the next word, or after
-``:`` or ``=``).
+a rule's ``match`` is searched in the words joined by spaces, without regard to case. Holes: ``{text:0}`` is the first
+word that is no switch, ``{text:1*}`` each from the second on, ``{text:/tn}`` the value of a switch (the next word, or
+after ``:`` or ``=``), ``{text:/pid&}`` every value of it, ``{text:@name}`` what a group of ``match`` found. A table's
+``values`` name the switches whose value is the next word, its ``beside`` rules that add to the one that answers, its
+``finds`` a pattern whose groups every rule of the program has.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from classifiers.windows.places import load_places, placed, unset
 from classifiers.windows.powershell_line import MAX_DEPTH, Place, run_powershell
 
 _HOLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?|%~?\w")  # a program that is a variable, or a turn of a loop
+_DEVICE = re.compile(r"(\\\\\.\\)?(nul|con):?", re.IGNORECASE)  # reads and keeps nothing
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
@@ -97,10 +100,15 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
         out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, place.span, first)
         return
     words = [words[0], *joined(words[1:])] if name == "copy" else words
-    line = " ".join("?" if w is None else w for w in words[1:]).lower()
+    line = " ".join("?" if w is None else w for w in words[1:])
     for rule in _programs().get(name, ()):
-        if rule.match.search(line) and rule.plain in {None, len(Arguments(words[1:]).plain)}:
-            _apply(rule, name, words, place, out)
+        found = _matched(rule, name, line, words)
+        if found is not None:
+            _apply(rule, name, found, place, out)
+            for more in _beside().get(name, ()):
+                also = _matched(more, name, line, words)
+                if also is not None:
+                    _apply(more, name, also, place, out)
             return
     if not _is_stranger(first) and _through_shell(words, place, out):
         return
@@ -109,11 +117,24 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
     out.hide(known, place.span, first)
 
 
-def _apply(rule: Rule, name: str, words: Words, place: Place, out: Gather) -> None:
-    arguments = Arguments(words[1:], words[0] or name)
+def _matched(rule: Rule, name: str, line: str, words: Words) -> Arguments | None:
+    """The words as the rule sees them; None: it is not meant."""
+    found = rule.match.search(line)
+    if found is None:
+        return None
+    captured = found.groupdict()
+    if name in _finds() and (more := _finds()[name].search(line)) is not None:
+        captured = {key: text and text.replace("\\\\", "\\") for key, text in (captured | more.groupdict()).items()}
+    arguments = Arguments(words[1:], words[0] or name, _valued().get(name, frozenset()), captured)
+    return arguments if rule.plain in {None, len(arguments.plain)} else None
+
+
+def _apply(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gather) -> None:
+    words = [arguments.program, *arguments.words]
     for line in rule.effects:
         for effect in _filled(line, arguments, place.context):
-            out.put(placed(unset(effect)), place.span)
+            if effect.domain is not Domain.FILESYSTEM or _DEVICE.fullmatch(effect.target or "") is None:
+                out.put(placed(unset(effect)), place.span)
     if rule.later:
         _setting(rule, arguments, place, out)
     if rule.run == "powershell":
@@ -142,7 +163,7 @@ def _filled(line: str, arguments: Arguments, context: Context) -> list[Any]:
     if holes and holes[0].key == "0+":  # copy joins: a.txt+b.txt
         parts = [w for w in (arguments.plain[0] or "?").split("+") if w] if arguments.plain else []
         return [e for word in parts for e in fill_all([line], _always(word), context)]
-    if holes and holes[0].key.endswith("+"):  # a switch that may be given again: /pid 1 /pid 2
+    if holes and holes[0].key.endswith("&"):  # a switch that may be given again: /pid 1 /pid 2
         found = arguments.each(holes[0].key[:-1])
         return [e for given in found for e in fill_all([line], lambda _key, g=given: g, context)]  # type: ignore[misc]
     if holes and (many := re.fullmatch(r"(\d*)\*", holes[0].key)):
@@ -207,11 +228,44 @@ def _programs() -> dict[str, tuple[Rule, ...]]:
     }
 
 
+@cache
+def _beside() -> dict[str, tuple[Rule, ...]]:
+    """Rules that add to the one that answers: the other machine a switch names, a log."""
+    return {
+        name: tuple(_rule(raw) for raw in rules)
+        for _stem, values in tables("windows/programs")
+        for names, rules in values.get("beside", {}).items()
+        for name in names.split("|")
+    }
+
+
+@cache
+def _valued() -> dict[str, frozenset[str]]:
+    """Each program's switches whose value is the next word."""
+    return {
+        name: frozenset(switches.split())
+        for _stem, values in tables("windows/programs")
+        for names, switches in values.get("values", {}).items()
+        for name in names.split("|")
+    }
+
+
+@cache
+def _finds() -> dict[str, re.Pattern[str]]:
+    """What a program's words name wherever they stand, for every rule of it: ``where name='x'``."""
+    return {
+        name: re.compile(pattern, re.IGNORECASE)
+        for _stem, values in tables("windows/programs")
+        for names, pattern in values.get("finds", {}).items()
+        for name in names.split("|")
+    }
+
+
 def _rule(raw: dict[str, Any]) -> Rule:
     for line in raw.get("effects", ()):
         template(line)
     return Rule(
-        re.compile(raw.get("match", "")),
+        re.compile(raw.get("match", ""), re.IGNORECASE),
         tuple(raw.get("effects", ())),
         str(raw.get("run", "")),
         raw.get("shell", "cmd"),
