@@ -45,7 +45,7 @@ CASES = [
     (r"reg delete HKLM\Software\Acme /f", ["delete environment:HKLM\\Software\\Acme"]),
     (r"reg query HKLM\Software\Acme", ["read environment:HKLM\\Software\\Acme"]),
     (r"reg save HKLM\SAM C:\sam.hiv", ["read secrets:HKLM\\SAM", "modify filesystem:C:\\sam.hiv"]),
-    ("vssadmin delete shadows /all /quiet", ["delete storage:*"]),
+    ("vssadmin delete shadows /all /quiet", ["delete storage:None"]),
     ("wevtutil cl Security", ["delete services:log:Security"]),
     ("net user helper Pass1 /add", ["create identity:user:helper"]),
     ("net localgroup administrators helper /add", ["grant identity:user:helper"]),
