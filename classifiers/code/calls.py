@@ -10,7 +10,7 @@ from classifiers.code.constants import TEXT_KINDS, fold
 from classifiers.code.ir import Node
 from classifiers.code.library import Known
 from classifiers.code.readers import BINDERS, PLACES, READERS, STRANGERS
-from classifiers.code.values import UNKNOWN, Value, taints, unknown
+from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
 from classifiers.code.ways import any_of
 from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
@@ -43,8 +43,9 @@ class Site:
             if word == "self":
                 return self.own
             if word.endswith(".."):
-                return self.rest(int(word[:-2]))
-            if word.lstrip("-").isdigit():
+                if (rest := self.rest(int(word[:-2]))) is not None:
+                    return rest
+            elif word.lstrip("-").isdigit():
                 index = int(word)
                 if -len(self.args) <= index < len(self.args):
                     return self.args[index]
@@ -171,16 +172,17 @@ def _effects(site: Site, known: Known) -> frozenset[int]:
 def _each(site: Site, line: str, lookup: Lookup) -> list[Lookup]:
     """A list where one name is meant (``-ComputerName a, b``): the line once for each member."""
     holes = template(line).holes
-    given = site.argument(holes[0].key) if len(holes) == 1 else None
+    first = holes[0].key.partition(">")[0] if len(holes) == 1 else ""
+    given = site.argument(first) if first else None
     members = given.data if given is not None and given.known and isinstance(given.data, list) else []
     texts = [
         Given(m.text if m.text is not None else _plain(m), m.text or m.shape or m.raw)
         for m in members
         if isinstance(m, Value)
     ]
-    if not texts or holes[0].key == "@input":
+    if not texts or first == "@input":
         return [lookup]
-    return [lambda _key, t=text: t for text in texts[:24]]  # type: ignore[misc]
+    return [lambda key, t=text: t if key in {first, holes[0].key} else lookup(key) for text in texts[:24]]  # type: ignore[misc]
 
 
 def _only(value: Value | None) -> Value | None:
@@ -203,7 +205,7 @@ def _starts(key: str, prefix: str) -> bool:
     return len(prefix) > 2 and key.startswith(prefix)
 
 
-_PREFIXES = {"r": "recurse", "re": "recurse", "wi": "whatif"}
+_PREFIXES = {"r": "recurse", "re": "recurse", "rf": "recurse", "fr": "recurse", "wi": "whatif"}  # -rf: of another shell
 
 
 def _plain(value: Value) -> str | None:
@@ -238,8 +240,9 @@ def _leaves(effect: Effect) -> bool:
 def _result(site: Site, known: Known, made: frozenset[int]) -> Value:
     taint = site.taint | made
     if known.value == "named":  # what the object is called stands for it
-        named = site.argument(known.holds)
-        kept = Value(raw=site.raw) if named is None else named
+        key, _equals, usual = known.holds.partition("=")
+        named = site.argument(key)
+        kept = named if named is not None else constant(usual) if usual else Value(raw=site.raw)
         return replace(kept, taint=kept.taint | taint, ref=known.returns or kept.ref)
     if known.value == "own":
         own = site.own

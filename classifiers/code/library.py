@@ -120,8 +120,8 @@ def _known(raw: Any) -> Known:
     for key in keys:
         words = key.split("|")
         for i, word in enumerate(words):
-            if word.isdigit():
-                order[int(word)] = order.get(int(word), frozenset()) | {w for w in words[:i] if _is_name(w)}
+            if (place := word.removesuffix("..")).isdigit():
+                order[int(place)] = order.get(int(place), frozenset()) | {w for w in words[:i] if _is_name(w)}
     return Known(
         tuple(values.get("effects", ())),
         values.get("returns", ""),

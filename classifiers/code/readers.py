@@ -17,7 +17,7 @@ from classifiers.code import (
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Effect
-from classifiers.powershell import binding, found, objects, settings
+from classifiers.powershell import binding, found, instances, objects, settings, stdreg
 from classifiers.powershell import readers as powershell
 from classifiers.powershell.strangers import stranger
 from classifiers.windows.places import placed
@@ -72,11 +72,20 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "process": powershell.process,
     "new_object": powershell.new_object,
     "import": powershell.imported,
-    "wmi": powershell.wmi,
+    "wmi": instances.wmi,
+    "instances": instances.instances,
+    "instance_set": instances.instance_set,
+    "wmi_class": instances.wmi_class,
+    "registry": stdreg.registry,
+    "startup": settings.startup,
+    "block": powershell.block,
+    "opened": powershell.opened,
+    "narrowed": found.narrowed,
+    "unpacked": found.unpacked,
     "alias": objects.alias,
     "bits": powershell.bits,
     "drive": objects.drive,
-    "removed": objects.removed,
+    "removed": instances.removed,
     "each": objects.each,
     "property": objects.prop,
     "later": settings.later,

@@ -25,6 +25,10 @@ def bound(site: Site, known: Known) -> Site:
     """The call with the names and positions of the entry's own arguments."""
     if not site.words:
         return site
+    splats = [v for v in site.args if isinstance(v.data, dict)]  # ``Copy-Item @options``
+    if splats:
+        options = {k: v for splat in splats for k, v in splat.data.items() if isinstance(v, Value)}
+        site = replace(site, args=[v for v in site.args if v not in splats], named={**options, **site.named})
     named = _named(site.named, known)
     _files(site, known, named)
     if not (known.names or known.effects):

@@ -14,7 +14,7 @@ from classifiers.code.constants import fold
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, constant
-from classifiers.effects import Verb
+from classifiers.effects import Breadth, Reversibility, Verb
 from classifiers.powershell.readers import file_effect
 
 if TYPE_CHECKING:
@@ -31,8 +31,10 @@ def listed(site: Site, known: Known) -> Value | None:
         return None
     name = (named.text or "*") if named is not None else "*"
     deep = any(key and "recurse".startswith(key) for key in site.named)
-    own = ntpath.basename(folder)
-    if _WILD.search(own) or (named is None and not deep and re.search(r"\w\.\w+$", own)):
+    own, place = ntpath.basename(folder), ntpath.dirname(folder)
+    if _WILD.search(own) and deep and named is None and not _WILD.search(place):  # *.log: of every folder below
+        found = "\\".join([*([place.rstrip("\\/")] if place else []), "**", own])
+    elif _WILD.search(own) or (named is None and re.search(r"\w\.\w+$", own)):
         found = folder
     else:
         found = "\\".join([*([folder.rstrip("\\/")] if folder not in {".", ".\\", "./"} else []), *["**"] * deep, name])
@@ -77,3 +79,30 @@ def selected(site: Site, _known: Known) -> Value | None:
     if kind is None or not all(isinstance(item, Value) and item.text for item in items):
         return None
     return replace(before, data=[fold(kind, item, [], item.raw) for item in items])
+
+
+_ASKED_NAME = re.compile(
+    r"(?:\$_\.|\$PSItem\.|Where-Object\s+|where\s+|\?\s+|-Property\s+)(?:Process|Task|Service|SamAccount|Display)?Name\s+"
+    r"-c?(?:eq|like)\s+['\"]?([\w.*?-]+)['\"]?\s*\}?\s*\)?$",
+    re.IGNORECASE,
+)
+
+
+def narrowed(site: Site, _known: Known) -> Value | None:
+    """Where-Object: what is handed on; of all things of a kind those of one name, when only that is asked."""
+    before = site.argument("@input")
+    if before is None:
+        return None
+    asked = _ASKED_NAME.search(site.raw.strip()) if before.text == "*" and " -and " not in site.raw.lower() else None
+    return replace(before, data=asked[1]) if asked is not None else before
+
+
+def unpacked(site: Site, known: Known) -> Value | None:
+    """Expand-Archive: into the folder it is given, else into one of the archive's own name."""
+    into, archive = role_of(site, known, "into"), role_of(site, known, "archive")
+    for one in archive.members if archive is not None else [Value(raw=site.raw)]:
+        place = into or fold("windows_stem", one, [one], one.raw)
+        effect = file_effect(site, place, Verb.MODIFY if "force" in site.named else Verb.CREATE)
+        effect = replace(effect, breadth=Breadth.MANY, reversibility=Reversibility.REVERSIBLE)
+        site.reader.out.put(effect, site.span)
+    return None

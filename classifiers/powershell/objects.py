@@ -10,8 +10,7 @@ from classifiers.code.constants import fold
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value
-from classifiers.datafile import alternatives
-from classifiers.effects import Domain, Effect, OpaqueReason, Reversibility, Tag, Verb
+from classifiers.effects import Domain, OpaqueReason, Reversibility, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.powershell.readers import file_effect
 from classifiers.powershell.settings import set_later
@@ -19,25 +18,6 @@ from classifiers.windows.places import is_registry
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
-
-_FROM = re.compile(r"\bfrom\s+(\w+)", re.IGNORECASE)  # of a query
-
-
-def removed(site: Site, known: Known) -> Value | None:
-    """An object of WMI that is deleted: what that does is known by its class."""
-    what = role_of(site, known, "what")
-    name = (what.text or "") if what is not None else ""
-    name = asked[1] if (asked := _FROM.search(name)) is not None else name
-    line = alternatives("powershell/tables/names.yaml", "classes").get(name.lower())
-    if line is None and known.roles["what"] == "self":  # a method of something nobody knows
-        site.reader.out.add(Domain.UNKNOWN, Verb.DELETE, target_raw=site.raw, span=site.span, destructive=None)
-        site.reader.out.hide(OpaqueReason.UNKNOWN_EXECUTABLE, site.span, site.raw)
-        return None
-    effect = Effect.parse(line or "delete services destructive")
-    told = name if name and effect.domain is not Domain.FILESYSTEM else None  # a class is no path
-    raw = None if told else name or (what.raw if what is not None else "?")
-    site.reader.out.put(replace(effect, target=told, target_raw=raw), site.span)
-    return None
 
 
 def drive(site: Site, known: Known) -> Value | None:
@@ -64,7 +44,8 @@ def prop(site: Site, known: Known) -> Value | None:
     for place in path.members:
         for one in names:
             effect = file_effect(site, _value_of(place, one, verb), verb)
-            lossy = {Verb.DELETE: True, Verb.MODIFY: None}.get(verb, False)
+            registry = effect.domain is not Domain.FILESYSTEM  # an attribute of a file can be put back
+            lossy = {Verb.DELETE: True, Verb.MODIFY: None if registry else False}.get(verb, False)
             scope = effect.path_scope if effect.domain is Domain.FILESYSTEM else None
             effect = replace(effect, destructive=lossy, reversibility=_LASTING[verb], path_scope=scope)
             site.reader.out.put(effect, site.span)
@@ -133,5 +114,6 @@ def alias(site: Site, known: Known) -> Value | None:
     if short is None or value is None or value.text is None:
         site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
         return None
+    site.reader.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"alias:{short}", span=site.span)
     site.reader.renamed[short.lower()] = value.text.lower()
     return None

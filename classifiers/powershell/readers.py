@@ -13,7 +13,6 @@ from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReaso
 from classifiers.gather import Gather, tagged
 from classifiers.http import is_unread, request_effects
 from classifiers.paths import located
-from classifiers.templates import fill_all
 from classifiers.windows.places import placed
 from classifiers.windows.powershell_line import Place
 from classifiers.windows.programs import run_program
@@ -32,7 +31,9 @@ def web(site: Site, known: Known, method: str = "") -> Value | None:
         return None
     sent = role_of(site, known, "infile")
     source = None if sent is None else out.put(file_effect(site, sent, Verb.READ), site.span)
-    method = method or (verb.text if verb is not None else None) or ("POST" if body is not None else "GET")
+    asks = "verb" in known.roles and body is not None and isinstance(body.data, dict) and "form" not in site.named
+    usual = "POST" if body is not None and not asks else "GET"  # a table is the query of a request that has no method
+    method = method or (verb.text if verb is not None else None) or usual
     text = "?" if url is None else url.text if url.text is not None else url.shape or url.raw or "?"
     text = f"{known.roles['base']}{text}" if text.startswith("/") and "base" in known.roles else text
     given = body.data if body is not None and body.known else None
@@ -46,7 +47,7 @@ def web(site: Site, known: Known, method: str = "") -> Value | None:
     saved = role_of(site, known, "outfile")
     if saved is not None:
         out.put(file_effect(site, saved, Verb.MODIFY), site.span)
-    return Value(raw=site.raw, taint=site.taint)
+    return Value(raw=site.raw, taint=site.taint, ref=known.returns)
 
 
 def bits(site: Site, known: Known) -> Value | None:
@@ -62,6 +63,7 @@ def bits(site: Site, known: Known) -> Value | None:
 def remote(site: Site, known: Known) -> Value | None:
     """Invoke-Command: on the machines that are named, or here; its block is read where it is handed on."""
     machine, first = role_of(site, known, "machine"), role_of(site, known, "first")
+    block(site, known)
     if machine is None and first is not None and first.function is None and role_of(site, known, "block") is not None:
         machine = first  # ``icm web1 { … }``
     if machine is None:
@@ -71,6 +73,32 @@ def remote(site: Site, known: Known) -> Value | None:
         raw = None if text else machine.raw or "?"
         site.reader.out.add(Domain.NETWORK, Verb.EXECUTE, text, target_raw=raw, span=site.span)
     return None
+
+
+def block(site: Site, known: Known) -> Value | None:
+    """A block that is handed on is read there; what stands for one and is not known is not."""
+    given = role_of(site, known, "block")
+    if given is not None and given.function is None and given.raw.startswith(("$", "(", "[")):
+        site.reader.out.add(Domain.CODE, Verb.EXECUTE, target_raw=given.raw, span=site.span, destructive=None)
+        site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    return Value(raw=site.raw, taint=site.taint)
+
+
+_WRITING = re.compile(r"create|append|truncate|write")
+
+
+def opened(site: Site, known: Known) -> Value | None:
+    """A file stream: how it is opened says whether it is read or written."""
+    path, mode, access = (role_of(site, known, role) for role in ("path", "mode", "access"))
+    if path is None or path.ref:  # over a handle
+        return Value(ref="[io.stream]", raw=site.raw, taint=site.taint)
+    how = " ".join((v.text or v.ref or v.raw).rpartition(":")[2].lower() for v in (mode, access) if v is not None)
+    reads = access is not None and how.rpartition(" ")[2].rpartition(".")[2] == "read"
+    effect = file_effect(site, path, Verb.READ if reads else Verb.MODIFY)
+    if not reads and _WRITING.search(how) is None:
+        effect = replace(effect, destructive=None)
+    made = site.reader.out.put(effect, site.span)
+    return Value(ref="[io.stream]", raw=site.raw, taint=site.taint | {made})
 
 
 def file_effect(site: Site, path: Value, verb: Verb) -> Effect:
@@ -146,7 +174,7 @@ def imported(site: Site, known: Known) -> Value | None:
     text = name.text if name is not None else None
     if (
         text is not None
-        and re.fullmatch(r"[\w.-]+", text)
+        and re.fullmatch(r"[\w.*-]+", text)
         and not text.lower().endswith((".ps1", ".psm1", ".dll", ".psd1"))
     ):
         return None
@@ -168,30 +196,6 @@ def add_type(site: Site, known: Known) -> Value | None:
     target = path.text if path is not None else name.text if name is not None else None
     raw = None if target else (code.raw if code is not None else "?")
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, target, target_raw=raw, span=site.span, destructive=None)
-    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
-    return None
-
-
-def wmi(site: Site, known: Known) -> Value | None:
-    """Win32_Process.Create is a command line; other methods are not read."""
-    method, args = role_of(site, known, "method"), role_of(site, known, "args")
-    line = None
-    if args is not None and args.known:
-        data = args.data
-        found = (
-            data.get("commandline") if isinstance(data, dict) else data[0] if isinstance(data, list) and data else args
-        )
-        line = found.text if isinstance(found, Value) else None
-    if (method.text or "").lower() == "create" if method is not None else False:
-        words: list[str | None] = [*re.findall(r'(?:"[^"]*"?|[^\s"])+', line)] if line else [None]
-        native(site, words)
-        return None
-    told = site.reader.library.methods.get((method.text or "").lower()) if method is not None else None
-    if told is not None and told.effects and told.open is None:  # what the object's own method does
-        for effect in fill_all(told.effects, lambda _key: None, site.reader.context):
-            site.reader.out.put(effect, site.span)
-        return None
-    site.reader.out.add(Domain.SERVICES, Verb.CONTROL, target_raw=site.raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
     return None
 

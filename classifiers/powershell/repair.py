@@ -16,12 +16,15 @@ from classifiers.clock import spent
 
 _CALLED = frozenset({"iex", "invoke-expression", "echo", "write-host", "write-output", "cmd", "start-process"})
 _PATH = re.compile(r"\$(?:\{[\w:()]+\}[\\/:\w.]|(?:\w+:)?\w+[\\/])[^\s;|)}{(,\"'`<>&]*")
+_PLAIN = re.compile(r"(?:[\w:\\/.*?~@+-]|\$\w)+")
+_COMMA = re.compile(r"[ \t]{1,40},")
 _WORD = re.compile(r"[\w-]+")
 _BARE = re.compile(r"[A-Za-z_*?.~\\/\d][\w*?.:\\/~@+-]*")
 _NUMBER = re.compile(r"(?:0x[0-9a-f]+|\d+(?:\.\d+)?(?:e\d+)?)[lud]?(?:[kmgtp]b)?", re.IGNORECASE)
 _SIZE = re.compile(r"(?<![\w.-])(\d+(?:\.\d+)?)([kmgtp]b)\b", re.IGNORECASE)
 _BEFORE_ARGUMENT = frozenset(" \t=,")
 _CLAUSE = re.compile(r"[ \t]+(?=['\"$\d]|default\b)", re.IGNORECASE)
+_LONG = 400  # of a word
 _LOOK = 512  # steps between two looks at the clock
 _KEYWORD = re.compile(
     r"\.(?:foreach|for|while|if|do|switch|data|process|begin|end|exit|throw|in|filter)(?=\()", re.IGNORECASE
@@ -93,6 +96,11 @@ class _Speller:
             return self.quoted(i + 1, found.end(), '"')
         if char == "$" and i and text[i - 1] in _BEFORE_ARGUMENT and (found := _PATH.match(text, i)):
             return self.quoted(i, found.end(), '"')
+        if char in " \t" and self.word and (found := _COMMA.match(text, i)):  # ``a , b`` as ``a,  b``
+            self.out.append("," + found[0][:-1])
+            return found.end()
+        if i and text[i - 1] in " \t" and self.word and (end := _with_parts(text, i)):
+            return self.quoted(i, end, '"')
         starts = i == 0 or text[i - 1] in " \t\n,(="
         if starts and not self.inside["["] and (bare := _BARE.match(text, i)) and self.is_listed(i, bare.end()):
             return self.quoted(i, bare.end(), "'")
@@ -192,6 +200,27 @@ def numbered(parameter: str) -> str:
 def original(places: list[int], point: int) -> int:
     """A position in the mended text, in the original."""
     return point - bisect_left(places, point) if places else point
+
+
+def _with_parts(text: str, start: int) -> int:
+    r"""The end of a bare word with ``$(…)`` in it (``C:\x\$($a.b)\y``), 0 when none begins here."""
+    end, plain, parts = start, False, False
+    while end - start < _LONG:
+        if text.startswith("$(", end):
+            depth = 0
+            for j in range(end + 1, min(len(text), end + _LONG)):
+                depth += {"(": 1, ")": -1}.get(text[j], 0)
+                if not depth:
+                    break
+            else:
+                return 0
+            end, parts = j + 1, True
+        elif found := _PLAIN.match(text, end):
+            end, plain = found.end(), True
+        else:
+            break
+    whole = end == len(text) or text[end] in " \t\r\n;|)}"
+    return end if plain and parts and whole and "`" not in text[start:end] else 0
 
 
 def _string_end(text: str, start: int) -> int:

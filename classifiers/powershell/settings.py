@@ -5,11 +5,13 @@ In: the call that writes, its key and value. Out: what will run, ``deferred``; t
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value
+from classifiers.effects import Condition, Domain, OpaqueReason, Verb
 from classifiers.powershell.readers import place_of, text_of
 from classifiers.windows.later import run_later, set_to_run
 
@@ -29,6 +31,37 @@ def later(site: Site, known: Known) -> Value | None:
         told = "" if "name" not in known.roles else "\\" + ((name.text or "") if name is not None else "")
         set_later(site, f"{key.text or key.shape or ''}{told}", value)
     return None
+
+
+_STARTUP = re.compile(r"(^|[\\/])((microsoft\.)?(powershell_)?profile\.ps1)$|^\$profile", re.IGNORECASE)
+
+
+def startup(site: Site, known: Known) -> Value | None:
+    """Text put into a profile is run by every later session: it is read, and is deferred."""
+    path, value = role_of(site, known, "path"), role_of(site, known, "value")
+    places = path.members if path is not None else []
+    if any(_STARTUP.search(p.text or p.shape or p.raw) for p in places):
+        _later_text(site, value)
+    if site.func.ref != "tee-object":
+        return None
+    return site.argument("@input")
+
+
+def _later_text(site: Site, value: Value | None) -> None:
+    out = site.reader.out
+    texts = [v.text for v in value.members] if value is not None else []
+    if None in texts or not texts:
+        if value is not None:
+            out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None, condition=Condition.DEFERRED)
+            out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, "what a later session will run is not in the call")
+        return
+    if not "".join(t or "" for t in texts).strip():
+        return
+    action = place_of(site).asked("powershell", {"command": "\n".join(t for t in texts if t is not None)})
+    if action is None:
+        out.hide(OpaqueReason.DEPTH_CAP, site.span, site.raw)
+        return
+    out.absorb(action, span=site.span, condition=Condition.DEFERRED)
 
 
 def set_later(site: Site, key: str, value: Value | None) -> None:

@@ -13,14 +13,14 @@ from functools import cache, lru_cache
 from typing import Any
 
 from classifiers.datafile import table
-from classifiers.effects import Domain, Effect, PathScope, Sensitivity, Tag, Verb
+from classifiers.effects import Domain, Effect, PathScope, Reversibility, Sensitivity, Tag, Verb
 from classifiers.gather import tagged
 
 _WRITES = frozenset({Verb.CREATE, Verb.MODIFY, Verb.DELETE})
 _KEY = re.compile(r"^(microsoft\.powershell\.core\\)?(registry::)?(hk(lm|cu|cr|u|cc)\b|hkey_)", re.IGNORECASE)
 _PROVIDER = re.compile(r"^(microsoft\.powershell\.core\\)?registry::", re.IGNORECASE)
 _HIVE = re.compile(r"^(hk\w+):\\*", re.IGNORECASE)  # PowerShell's drive of a hive
-_ENVIRONMENT = re.compile(r"^env:\\?(\w*)\\?$", re.IGNORECASE)  # PowerShell's drive of variables
+_ENVIRONMENT = re.compile(r"^env:\\?([\w*?]*)\\?$", re.IGNORECASE)  # PowerShell's drive of variables
 _DRIVE = re.compile(r"^(cert|variable|function|alias|wsman):", re.IGNORECASE)  # its other drives that hold no files
 _UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!|(?<!\w)\$[{(]?[A-Za-z_]")  # not known before the command runs
 _VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
@@ -40,9 +40,13 @@ def placed(effect: Effect) -> Effect:
     """``effect`` with what its Windows path or registry key says; other effects are given back as they are."""
     text = effect.target if effect.target is not None else effect.target_raw
     if text is not None and effect.domain is Domain.FILESYSTEM and (drive := _ENVIRONMENT.match(text)):
-        return replace(effect, domain=Domain.ENVIRONMENT, target=f"env:{drive.group(1) or '*'}", path_scope=None)
+        effect = replace(effect, domain=Domain.ENVIRONMENT, target=f"env:{drive.group(1) or '*'}", path_scope=None)
+        if effect.action not in {Verb.CREATE, Verb.MODIFY}:
+            return effect
+        return replace(effect, action=Verb.MODIFY, destructive=False, reversibility=Reversibility.REVERSIBLE, tags=())
     if text is not None and effect.domain is Domain.FILESYSTEM and _DRIVE.match(text):
-        return replace(effect, domain=Domain.ENVIRONMENT, path_scope=None)
+        kept = effect.action in _WRITES and text.lower().startswith("cert:")
+        return replace(effect, domain=Domain.SECRETS if kept else Domain.ENVIRONMENT, path_scope=None)
     if text is None or effect.domain not in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT}:
         return effect
     if is_registry(text):

@@ -213,7 +213,7 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
     unknown = action is not None and any(o.reason is OpaqueReason.UNKNOWN_EXECUTABLE for o in action.opaque)
     if action is None or (unknown and any(e.action is Verb.EXECUTE and e.target == argv[0] for e in action.effects)):
         return False
-    effects = tuple(placed(e) for e in action.effects)
+    effects = tuple(placed(unset(e) if "$" in (e.target or "") else e) for e in action.effects)
     out.absorb(replace(action, effects=effects), span=place.span)
     return True
 

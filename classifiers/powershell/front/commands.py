@@ -43,6 +43,9 @@ def _chain(front: Front, node: Any) -> ir.Node:
         before = value
     made = before or ir.Other(front.source.span(node))
     extra = [r for c in redirects for r in _redirections(front, c)]
+    if isinstance(made, ir.Const | ir.Join | ir.Name):  # a text: what is written is known
+        fed = ("@input", made)
+        extra = [ir.Call(r.span, r.func, r.args, (fed,), r.words) if isinstance(r, ir.Call) else r for r in extra]
     return ir.Other(front.source.span(node), (made, *extra)) if extra else made
 
 
@@ -83,6 +86,7 @@ class _Elements:
     redirects: list[ir.Node] = field(default_factory=list)
     valued: frozenset[str] = frozenset()  # parameters that have a value in this command, whatever they are in others
     waiting: tuple[str, ir.Span] | None = None  # a parameter whose value may come next
+    switched: bool = False  # a switch came last
     glued: bool = False  # a colon came last: the next word is part of the one before (ffmpeg's ``-c:v``)
 
     def end_switch(self) -> None:
@@ -122,6 +126,7 @@ def _elements(front: Front, node: Any, valued: frozenset[str]) -> _Elements:
 def _parameter(front: Front, node: Any, text: str, out: _Elements) -> None:
     """``-Name``, ``-Name:value``; whether a value follows is known of switches only."""
     out.end_switch()
+    out.switched = False
     text = numbered(text)
     out.words.append(ir.Const(front.source.span(node), text))
     key, colon, value = text[1:].partition(":")
@@ -130,12 +135,21 @@ def _parameter(front: Front, node: Any, text: str, out: _Elements) -> None:
         out.named.append((key, ir.Const(front.source.span(node), value)))
     elif is_switch(key, out.valued) and not colon and key not in front.params:
         out.named.append((key, ir.Const(front.source.span(node), value=True)))
+        out.switched = True
     else:
         out.waiting = (key, front.source.span(node))
 
 
 def _argument(front: Front, node: Any, text: str, out: _Elements) -> None:
     value = _word(front, node)
+    if (
+        out.switched and not out.waiting and text.lower() in {"$true", "$false"}
+    ):  # no switch after all: a parameter that is yes or no
+        out.switched = False
+        out.words.append(value)
+        out.named[-1] = (out.named[-1][0], value)
+        return
+    out.switched = False
     if out.waiting and out.waiting[0] == "filter":  # a query of a directory in braces: text, no script
         value = ir.Const(front.source.span(node), text)
     if out.glued:
