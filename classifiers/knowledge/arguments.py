@@ -162,6 +162,8 @@ def _abbreviated(node: Node, name: str) -> Option | None:
         return None  # not every option is listed: the shorter name may be another (``--direct``, ``--directory``)
     found = {node.options[s].name: node.options[s] for s in node.long_names if s.startswith(name)}
     option = next(iter(found.values())) if len(found) == 1 else None
+    if option and option.values > 0 and any(s.startswith(name + "-") for s in option.spellings):
+        return None  # ``--freq`` beside ``--freq-count``: whole words more likely are an option of their own
     return None if option and option.values > 0 and node.long_options == "whole" else option
 
 

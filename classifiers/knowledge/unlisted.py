@@ -98,11 +98,12 @@ def _tells(hit: Hit, told: Verbs) -> bool:
 def _shortens(hit: Hit, parsed: Parsed) -> bool:
     """Whether it may stand for a listed option with a value, and the word after it would be that value."""
     node = parsed.node
-    if node.long_options != "whole" or hit.value is not None or len(hit.spelling) < 4 or hit.spelling[:2] != "--":
+    if hit.value is not None or len(hit.spelling) < 4 or hit.spelling[:2] != "--":
         return False
     if not any(hit.following is w for w in parsed.operands):
         return False
-    return any(s.startswith(hit.spelling) and node.options[s].values > 0 for s in node.long_names)
+    start = hit.spelling + ("" if node.long_options == "whole" else "-")  # else one at a word's end only
+    return any(s.startswith(start) and node.options[s].values > 0 for s in node.long_names)
 
 
 def _names_program(hit: Hit) -> bool:
