@@ -150,6 +150,8 @@ def _option(parsed: Parsed, word: Word, queue: _Queue) -> None:
 
 def _long(parsed: Parsed, word: Word, queue: _Queue) -> None:
     name, eq, attached = word.text.partition("=")
+    if name not in parsed.node.options and word.text.partition(":")[0] in parsed.node.options:
+        name, eq, attached = word.text.partition(":")  # nim's --out:app
     option = parsed.node.options.get(name) or _abbreviated(parsed.node, name)
     if option is None and parsed.node.style == "single_dash":
         option = parsed.node.options.get(name[1:])

@@ -35,6 +35,7 @@ _MADE = re.compile(
     r"-{1,2}(?:[\w-]+-)?(?:output|out|outfile|out(?:put)?-?(?:file|dir|directory|path|folder)|log-?file|report-?file|dump-?file"
     r"|save-(?:as|to|storage|har|trace))"
 )
+_HUMP = re.compile(r"(?<=[a-z])([A-Z])")
 _PATH = re.compile(r"(?:[\w.~@+-]*/)+[\w.@+-]+|[\w.@+-]+\.(?:[a-z][a-z0-9_]{0,5})")
 
 
@@ -55,7 +56,7 @@ def named_outputs(parsed: Parsed) -> Iterator[Word]:
     for hit in () if any(n.special for n in parsed.nodes) else parsed.hits:
         if hit.value is None or not hit.bare or len(hit.spelling) < 4:
             continue
-        if _MADE.fullmatch(hit.spelling) and _PATH.fullmatch(hit.value.text):
+        if _MADE.fullmatch(_HUMP.sub(r"-\1", hit.spelling).lower()) and _PATH.fullmatch(hit.value.text):
             yield hit.value
 
 
@@ -68,6 +69,7 @@ def _long_names(hit: Hit) -> tuple[str, ...]:
 
 
 def _names_file(spelling: str, value: str) -> bool:
+    spelling = _HUMP.sub(r"-\1", spelling).lower()  # ``--queryFile`` is ``--query-file``
     if not spelling.startswith("--") and len(spelling) < 6:
         return False
     if _WRITTEN.search(spelling.lstrip("-")):
