@@ -143,7 +143,7 @@ class _Interpreter(Teller):
                 self.arguments = tuple(words)
             if slot.role and words:
                 self.parsed.filled.add(slot.role)
-                self.values.setdefault(slot.role, []).extend(w.text for w in words)
+                self.values.setdefault(slot.role, []).extend(w.member for w in words)
         return out
 
     def option(self, hit: Hit, meaning: Meaning) -> None:

@@ -108,7 +108,9 @@ class Teller:
 
     def filled(self, template: str, current: Word | None = None) -> list[str | None]:
         """Every text the template stands for; ``current`` is the word at hand."""
-        return fill(template, current.text if current is not None else None, self.values)
+        if current is None or template == "{}":
+            return fill(template, current.text if current is not None else None, self.values)
+        return fill(template, current.member, self.values)
 
 
 def _as_read(fields: Json, own: Json) -> Json:

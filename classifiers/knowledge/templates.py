@@ -155,7 +155,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "base": posixpath.basename,
     "leaf": lambda t: posixpath.basename(_host_and_path(t)[1]) or "index.html",
     "dir": lambda t: posixpath.dirname(t) or ".",
-    "stem": lambda t: t.rpartition(".")[0] or t,
+    "stem": lambda t: posixpath.splitext(t)[0],
     "leaf_stem": lambda t: posixpath.splitext(posixpath.basename(t))[0],
     "before_eq": lambda t: t.partition("=")[0],
     "after_eq": lambda t: t.partition("=")[2],

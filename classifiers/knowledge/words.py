@@ -46,13 +46,23 @@ def is_known(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One field after expansion. ``span`` is where it was written; several words may share one span."""
+    """One field after expansion. ``span`` is where it was written; several words may share one span.
+
+    ``tree``: it stands for the members of that folder one by one (``find d -exec gzip {}``), so a name made from it is
+    one beside each member (``d/**/*.gz``).
+    """
 
     text: str
     span: tuple[int, int] = (0, 0)
     glob: bool = False  # holds an unquoted pattern character
     propagated: bool = False  # came through a constant
     quoted: bool = False
+    tree: bool = False
 
     def with_text(self, text: str) -> Word:
         return replace(self, text=text)
+
+    @property
+    def member(self) -> str:
+        """What a name is made from."""
+        return f"{self.text.rstrip('/')}/**/*" if self.tree else self.text

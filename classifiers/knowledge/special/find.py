@@ -178,7 +178,8 @@ def _with_member(word: Word, target: str) -> Word:
     if "{}" not in word.text:
         return word
     text = target if word.text == "{}" else _MEMBER.sub(lambda m: _joined(target, m[1]), word.text)
-    return Word(text, word.span, glob="*" in text, propagated=False, quoted=word.quoted)
+    tree = word.text == "{}" and "*" not in target
+    return Word(text, word.span, glob="*" in text, propagated=False, quoted=word.quoted, tree=tree)
 
 
 def _joined(target: str, after: str) -> str:
