@@ -95,8 +95,7 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
         state.fetched += [i for i in own if _clones(ev, i)]
     _run_as_fed(ev, done)
     _into_substitutions(ev, words, done, own)
-    _packed(program, reading, state)
-    held = put_scripts(program, reading, state)
+    held = {**_packed(program, done, state), **put_scripts(program, reading, state)}
     remember(ev, done.written, own, program, state)
     state.files.update(held)
     _with_files(ev, program, reading, words, done, own, state, scope)
@@ -176,24 +175,19 @@ def _known_input(target: str, state: State) -> list[Stream]:
     return [s for s in (known, held) if s is not None]
 
 
-_PACKED = {
-    **dict.fromkeys(("gzip", "pigz"), ".gz"),
-    **dict.fromkeys(("bzip2", "pbzip2"), ".bz2"),
-    **dict.fromkeys(("xz", "pxz"), ".xz"),
-    "zstd": ".zst",
-    "lz4": ".lz4",
-    "lzma": ".lzma",
-    "compress": ".Z",
-}
+_PACKERS = frozenset(
+    "gzip pigz bzip2 pbzip2 lbzip2 xz pxz zstd lz4 lzma lzip compress gunzip bunzip2 unxz uncompress unlzma unzstd".split()
+)
 
 
-def _packed(program: str, reading: Reading, state: State) -> None:
-    """``gzip f``: what ``f`` holds is in ``f.gz`` now."""
-    suffix = _PACKED.get(program)
-    for word in reading.parsed.operands if suffix is not None and state.files else ():
-        known = state.files.get(state.key(word.text))
-        if known is not None:
-            state.files[state.key(word.text + (suffix or ""))] = Stream(None, known.sources)
+def _packed(program: str, done: _Done, state: State) -> dict[str, Stream]:
+    """``gzip f``: what ``f`` holds is in ``f.gz`` now, whatever name the knowledge tells."""
+    held: dict[str, Stream] = {}
+    for item, _ in done.written if program in _PACKERS and state.files else ():
+        known = state.files.get(state.key(item.word.text)) if item.word is not None else None
+        if known is not None and item.target and item.word is not None and item.target != item.word.text:
+            held[state.key(item.target)] = Stream(None, known.sources)
+    return held
 
 
 def _clones(ev: Evaluator, index: int) -> bool:
