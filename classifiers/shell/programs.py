@@ -176,7 +176,26 @@ def _known_input(target: str, state: State) -> list[Stream]:
 
 
 _PACKERS = frozenset(
-    "gzip pigz bzip2 pbzip2 lbzip2 xz pxz zstd lz4 lzma lzip compress gunzip bunzip2 unxz uncompress unlzma unzstd".split()
+    (
+        "gzip",
+        "pigz",
+        "bzip2",
+        "pbzip2",
+        "lbzip2",
+        "xz",
+        "pxz",
+        "zstd",
+        "lz4",
+        "lzma",
+        "lzip",
+        "compress",
+        "gunzip",
+        "bunzip2",
+        "unxz",
+        "uncompress",
+        "unlzma",
+        "unzstd",
+    )
 )
 
 

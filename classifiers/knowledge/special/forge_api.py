@@ -1,6 +1,6 @@
 """gh api, glab api: requests that let someone in, and refs. A reading in, grants and ``git:host/owner/repo#ref`` out.
 
-Source: GitHub REST API "Collaborators", "Deploy keys", "Organization members", "Git references"; GitLab REST API "Members".
+Source: GitHub REST API "Collaborators", "Deploy keys", "Organization members", "Git references"; GitLab "Members".
 """
 
 from __future__ import annotations
