@@ -10,7 +10,7 @@ from classifiers.code.constants import TEXT_KINDS, fold
 from classifiers.code.ir import Node
 from classifiers.code.library import Known
 from classifiers.code.readers import BINDERS, PLACES, READERS, STRANGERS
-from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
+from classifiers.code.values import REACH, UNKNOWN, Value, constant, taints, unknown
 from classifiers.code.ways import any_of
 from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
 from classifiers.gather import tagged
@@ -122,7 +122,7 @@ def _known(site: Site) -> Known | None:
         method = name.rpartition(".")[2]
         found = library.methods.get(method)
         if found is None and ((name.startswith("?.") and library.language != "powershell") or site.func.known):
-            return Known()
+            return None if REACH in site.func.taint else Known()
     return found
 
 
@@ -132,11 +132,9 @@ def _stranger(site: Site) -> Value:
     stranger = STRANGERS.get(site.reader.language)
     if stranger is not None:
         return stranger(site)
-    if not name:
-        return unknown(site.raw, site.func, *site.args)
     head = name.partition(".")[0]
-    if head in {"?", ""}:
-        return unknown(site.raw, *site.args)
+    if head in {"?", ""} and REACH not in site.taint:
+        return unknown(site.raw, site.func, *site.args)
     site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     return unknown(site.raw, *site.args)
 
@@ -215,7 +213,7 @@ def _plain(value: Value) -> str | None:
 def _flows(site: Site, made: frozenset[int]) -> None:
     """What came in by the arguments and goes out, or is run, by this call."""
     out = site.reader.out
-    sources = [(i, out.effects[i]) for i in sorted(site.taint) if i < len(out.effects)]
+    sources = [(i, out.effects[i]) for i in sorted(site.taint) if 0 <= i < len(out.effects)]
     sources += [(i, out.effects[i]) for i in sorted(made - site.taint) if out.effects[i].domain is Domain.SECRETS]
     for sink in sorted(made):
         effect = out.effects[sink]

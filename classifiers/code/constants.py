@@ -105,6 +105,8 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
         )
     if kind == "text" and not own.known and len(args) == 1 and args[0].known and isinstance(args[0].data, int | float):
         return constant(str(args[0].data), args[0].taint)
+    if kind == "cut" and args and args[0].text is not None:  # from a place, so many letters
+        return _cut(args[0], args[1:3], raw)
     if kind == "same" and args:
         return args[0]
     if kind == "encoded" and args:  # the second argument names how the first is written
@@ -158,6 +160,16 @@ def _folded(kind: str, own: Value, args: Sequence[Value], raw: str) -> Value:
     if kind == "path_join" and own.text is not None and all(a.text is not None for a in args):
         return path(posixpath.join(own.text, *[a.text or "" for a in args]), raw, own, *args)
     return unknown(raw, own, *args)
+
+
+def _cut(of: Value, bounds: Sequence[Value], raw: str) -> Value:
+    numbers = [b.data for b in bounds if b.known and isinstance(b.data, int)]
+    if not numbers or len(numbers) != len(bounds):
+        return unknown(raw, of, *bounds)
+    start = numbers[0] if numbers[0] >= 0 else max(0, len(of.text or "") + numbers[0])
+    length = numbers[1] if len(numbers) > 1 else None
+    end = None if length is None else length if length < 0 else start + length
+    return constant((of.text or "")[start:end], taints(of), decoded=of.decoded)
 
 
 _WIDE = re.compile(r"\d{4}|\*")  # a width that would make the text, not the program, long
@@ -240,6 +252,7 @@ TEXT_KINDS: dict[str, Callable[[list[str]], str | None]] = {
     "lstrip": lambda texts: texts[0].lstrip(*texts[1:2]),
     "rstrip": lambda texts: texts[0].rstrip(*texts[1:2]),
     "replace": lambda texts: _replaced(texts[0], texts[1], texts[2]),
+    "replace_in": lambda texts: _replaced(texts[2], texts[0], texts[1]),
     "unquote": lambda texts: unquote(texts[0]),
     "concat": "".join,
     "text_join": lambda texts: posixpath.join(*texts),

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from classifiers.code import ir
 from classifiers.code.constants import join
-from classifiers.code.values import Value, taints, unknown
+from classifiers.code.library import PURE
+from classifiers.code.values import REACH, Value, taints, unknown
 
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
 
 MAX_MEMBERS = 400
+MAX_DEPTH = 3  # of lists in lists that are looked through
 # Methods by what they do to the object, and functions whose first argument is the object.
 _ADD = frozenset({"<<", "append", "appendleft", "add", "push", "unshift", "addlast", "addfirst", "enqueue"})
 _JOIN = frozenset({"extend", "extendleft", "update", "addrange", "merge!", "concat!"})
@@ -94,6 +96,22 @@ def placed(reader: Interpreter, target: ir.Node, held: Value, key: Value, value:
 def loosen(reader: Interpreter, data: list[Value] | dict[str, Value], *, changed: bool) -> None:
     if changed:
         reader.loose[id(data)] = data
+
+
+def escaped(reader: Interpreter, value: Value, depth: int = 0) -> Value:
+    """A module of the library, or what holds one of its functions, that is given away: what comes of it may be that.
+
+    A function that is given itself is called there (``invocations._hand_on``).
+    """
+    held = value.data.values() if isinstance(value.data, dict) else value.data if isinstance(value.data, list) else ()
+    within = depth < MAX_DEPTH and any(
+        REACH in escaped(reader, v, depth + 1).taint for v in held if isinstance(v, Value)
+    )
+    known = value.ref in reader.library.acting and not value.known
+    if known and not depth:
+        found = reader.library.call(value.ref)
+        known = found is None or found is PURE or found.loads
+    return replace(value, taint=value.taint | {REACH}) if known or within else value
 
 
 def _add(held: Value, value: Value) -> None:

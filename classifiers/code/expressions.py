@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
+from classifiers.code.containers import escaped
 from classifiers.code.constants import binary, fold, join, path_part
 from classifiers.code.listings import are_patterns
 from classifiers.code.values import Value, constant, taints, unknown
@@ -64,7 +65,7 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
     if method is not None:
         return Value(function=method, made_by=base.made_by, raw=reader.source(node), data=base)
     kept = reader.fields.get(node.name) if isinstance(base.function, ir.Class) or base.made_by is not None else None
-    if kept is not None and (kept.ref or kept.function is not None):  # a function under another name
+    if kept is not None:
         return kept
     if isinstance(base.function, ir.Class) and node.name == "new":
         return base
@@ -132,6 +133,8 @@ def _index(reader: Interpreter, node: ir.Index) -> Value:
         known = reader.library.call(f"{base.ref}[]")
         if known is not None:
             return make_call(Site(reader, Value(ref=f"{base.ref}[]", data=base.data), [key], {}, node.span))
+        if key.text is None and base.ref in reader.library.acting:
+            return unknown(reader.source(node), escaped(reader, base), key)
         member = f".{key.text}" if key.text else ""
         return Value(ref=base.ref + member, raw=reader.source(node), taint=taints(base, key), data=base.data)
     return unknown(reader.source(node), base)
@@ -153,7 +156,7 @@ def _sequence(reader: Interpreter, node: ir.Sequence) -> Value:
 
 
 def _table(reader: Interpreter, node: ir.Table) -> Value:
-    found = {key: reader.value(value) for key, value in node.items}
+    found = {key: reader.value(value) if key else escaped(reader, reader.value(value)) for key, value in node.items}
     return Value(known=True, data=found, raw=reader.source(node), taint=taints(*found.values()))
 
 

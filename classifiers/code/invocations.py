@@ -11,9 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.code import ir
+from classifiers.code.callables import callable_of, called
 from classifiers.code.calls import Site, make_call
-from classifiers.code.containers import grow
-from classifiers.code.values import UNKNOWN, Partial, Value, constant, taints, unknown
+from classifiers.code.containers import MAX_DEPTH, escaped, grow
+from classifiers.code.values import REACH, UNKNOWN, Partial, Value, constant, taints, unknown
 from classifiers.code.ways import any_of, each_way
 from classifiers.effects import Condition, Domain, Verb
 
@@ -33,7 +34,6 @@ _SPREADS = frozenset(
     | {"http_build_query", "base64.b64encode"}
 )
 _TOLD_SELF = frozenset({"python", "perl"})  # the object is a method's first argument
-_ACTING = frozenset({"shell", "words", "code", "sql", "http", "file", "connect", "verb"})
 _ONE_BY_ONE = frozenset({
     "map", "imap", "imap_unordered", "starmap", "filter", "forEach", "each", "apply", "sorted", "sort", "min", "max",
     "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "array_filter", "filterfalse",
@@ -72,6 +72,9 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
         named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
     grow(reader, node, func, args, named)
     func, args = _bound(reader, func, args)
+    args = [escaped(reader, a) for a in args]
+    if isinstance(func.data, Value) and REACH in escaped(reader, func.data).taint:
+        func = replace(func, taint=func.taint | {REACH})
     if isinstance(func.data, Partial):
         func, args, named = func.data.func, [*func.data.args, *args], {**func.data.named, **named}
     taker = reader.library.call(func.ref) if func.ref else None
@@ -96,7 +99,7 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
         held = [func.data] if isinstance(func.data, Value) and func.made_by is not None else []
         told = held if reader.language in _TOLD_SELF else []
         return reader.enter(func.function, [*told, *args], named, func.around)
-    if not func.ref and func.text is not None and reader.language in {"php", "perl"}:
+    if not func.ref and func.text is not None and reader.language == "perl":
         func = Value(ref=func.text.lower(), raw=func.raw, taint=func.taint)
     if node.words and not func.ref and func.text is not None:
         word = func.text.lower()
@@ -176,28 +179,29 @@ def _bound(reader: Interpreter, func: Value, args: list[Value]) -> tuple[Value, 
     if how in {"call", "apply", "bind"} and _acts(reader, head):
         given = args[1].data if how == "apply" and len(args) > 1 and isinstance(args[1].data, list) else args[1:]
         return Value(ref=head, raw=func.raw), given
-    if reader.language == "php" and not func.ref and func.text is not None:
-        return Value(ref=func.text, raw=func.raw), args
-    return func, args
+    return called(reader, func, args)
 
 
 def _acts(reader: Interpreter, name: str) -> bool:
     """The library knows something that a call of this name does."""
     known = reader.library.call(name) if name else None
-    return known is not None and bool(known.effects or known.run in _ACTING)
+    return known is not None and known.acts
 
 
 def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
     """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
     taker = reader.library.call(func.ref) if func.ref else None
+    for held in _held((*args, *named.values())) if func.function is None and func.ref else ():
+        if held.function is not None and id(held.function) not in reader.read:
+            reader.enter(held.function, [], {}, held.around)
     kept = taker is not None and (
         taker.value == "same" or taker.run == "partial"
     )  # gives what it is handed back; a key it calls
     for argument in (*(() if kept else args), *named.values()):
         handed, bound = argument, argument.data if isinstance(argument.data, Partial) else None
         handed = bound.func if bound is not None else handed
-        if handed.text and func.ref in _CALLBACKS:  # PHP names a function by a text
-            handed = Value(ref=handed.text.lower(), raw=handed.raw)
+        if func.ref in _CALLBACKS:
+            handed = callable_of(reader, handed) or handed
         if isinstance(handed.function, ir.Class) and _SERVERS.search(func.ref):
             _serve(reader, handed.function)
         known = handed.function is None and _acts(reader, handed.ref)
@@ -211,6 +215,16 @@ def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[st
                 reader.enter(handed.function, given, options, handed.around)
             else:
                 make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], options, span))
+
+
+def _held(given: Iterable[Value], depth: int = 0) -> Iterable[Value]:
+    """Functions in the lists and tables that are given: ``on({done: f})``."""
+    for value in given:
+        within = value.data.values() if isinstance(value.data, dict) else value.data
+        if depth < MAX_DEPTH and isinstance(within, Iterable) and not isinstance(within, str | bytes):
+            members = [m for m in within if isinstance(m, Value)]
+            yield from (m for m in members if isinstance(m.function, ir.Function))
+            yield from _held(members, depth + 1)
 
 
 def _serve(reader: Interpreter, given: ir.Class) -> None:

@@ -35,8 +35,21 @@ class Known:
     names: frozenset[str] = frozenset()  # of all arguments that the entry asks for
     valued: frozenset[str] = frozenset()  # of those whose value it asks for
 
+    @property
+    def acts(self) -> bool:
+        """A call of it does something."""
+        return bool(self.effects) or self.run in _ACTING
+
+    @property
+    def loads(self) -> bool:
+        """It gives, or runs, code by a name or a text."""
+        return self.run in {"module", "code", "member"}
+
 
 _FOLDERS = {"powershell": "powershell/tables"} | dict.fromkeys(("typescript", "mongosh"), "code/tables/javascript")
+_ACTING = frozenset(
+    {"shell", "words", "code", "sql", "http", "file", "connect", "verb", "written", "written_if", "save", "own_file"}
+)
 PURE = Known()
 
 
@@ -50,6 +63,7 @@ class Library:
     aliases: Mapping[str, str] = field(default_factory=dict)  # short command names
     constants: Mapping[str, str] = field(default_factory=dict)  # names that stand for one text
     members: Mapping[str, str] = field(default_factory=dict)  # parts of a text that is a path: how each is folded
+    acting: frozenset[str] = frozenset()  # names that act or load code, and modules below which one does
 
     def call(self, name: str) -> Known | None:
         """The entry for a dotted name: itself, a pattern with ``*`` inside, or the longest covering ``x.*``."""
@@ -103,7 +117,16 @@ def library(language: str) -> Library:
         n: k for n, k in calls.items() if "*" in n[:-2]
     }
     patterns |= {n: k for n, k in calls.items() if n.endswith("*") and not n.endswith(".*")}
-    return Library(language, calls, methods, frozenset(pure), tuple(patterns.items()), aliases, constants, members)
+    kinds = {known.returns.removesuffix("*") for known in (*calls.values(), *methods.values())}
+    acting = {".".join(parts[:i]) for parts in _acting(calls) for i in range(1, len(parts) + 1)} - kinds
+    return Library(
+        language, calls, methods, frozenset(pure), tuple(patterns.items()), aliases, constants, members,
+        frozenset(acting),
+    )  # fmt: skip
+
+
+def _acting(calls: Mapping[str, Known]) -> Iterator[list[str]]:
+    yield from (name.split(".") for name, known in calls.items() if known.acts or known.loads)
 
 
 def _entries(raw: Mapping[str, Any]) -> dict[str, Known]:

@@ -15,7 +15,7 @@ _TABLE = {
     "identifier": "name", "string": "string", "number": "number", "true": "truth", "false": "truth", "nil": "truth",
     "function_call": "call", "dot_index_expression": "member", "method_index_expression": "member",
     "bracket_index_expression": "index", "binary_expression": "binary", "unary_expression": "unary",
-    "table_constructor": "mapping",
+    "table_constructor": "mapping", "vararg_expression": "others",
     "assignment_statement": "assign", "function_declaration": "function", "function_definition": "function",
     "if_statement": "branch", "elseif_statement": "branch", "for_statement": "loop",
     "while_statement": "again", "repeat_statement": "again", "return_statement": "returned",
@@ -46,6 +46,10 @@ class _Front(GrammarFront):
     def member(self, node: Any) -> ir.Node:
         held, name = self.part(node, "table"), self.part(node, "field", "method")
         return ir.Attr(self.source.span(node), self.node(held), self.text(name))
+
+    def others(self, node: Any) -> ir.Node:
+        """``...``: the arguments that no name takes."""
+        return ir.Spread(self.source.span(node), ir.Name(self.source.span(node), "..."))
 
     def index(self, node: Any) -> ir.Node:
         held, key = self.part(node, "table"), self.part(node, "field")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.code.aws_words import told_as_command
+from classifiers.code.callables import callable_of
 from classifiers.code.library import Known
 from classifiers.code.values import Partial, Value
 from classifiers.effects import Domain, OpaqueReason, Reversibility, Verb
@@ -138,6 +139,7 @@ def coderef(site: Site, _known: Known) -> Value | None:
     """Perl's ``$f->(…)``: a function known here has been read as one handed on; a name is called; another is unread."""
     held, given = site.args[0], list(site.args[1:])
     reader = site.reader
+    held = callable_of(reader, held) or held
     if held.function is not None:
         return reader.enter(held.function, given)
     name = held.text or held.ref

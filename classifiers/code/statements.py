@@ -54,8 +54,8 @@ def _branch(reader: Interpreter, node: ir.If) -> Value:
             again(reader, before, lambda: reader.run(node.body))
     if truth is True:
         return UNKNOWN
-    taken = names_of(reader)
-    go_back(reader, before)
+    taken = names_of(reader).scopes
+    go_back(reader, before.scopes)
     with perhaps(reader, sure=truth is False):
         reader.run(node.orelse)
     if truth is None:

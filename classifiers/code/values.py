@@ -1,6 +1,7 @@
 """What the reader of a program knows about a value: a constant, a name of the library, a function, or nothing.
 
-``taint`` holds the indexes of the effects that produced the value, so that a flow can be said (secret → network).
+``taint`` holds the indexes of the effects that produced the value, so that a flow can be said (secret → network), and
+``REACH`` where what the library can do went into it in a way that was not read: calling it could be anything.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from classifiers.code.ir import Class, Function
 
 NO_TAINT: frozenset[int] = frozenset()
+REACH = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

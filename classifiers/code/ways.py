@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from classifiers.code.containers import loosen
@@ -16,22 +16,30 @@ from classifiers.code.values import Value, taints, unknown
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
 
-Names = list[dict[str, Value]]
+Scopes = list[dict[str, Value]]
 MAX_CHOICES = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What names, and the fields of objects, held at one place of the program."""
+
+    scopes: Scopes
+    fields: dict[str, Value | None]
+
+
 def names_of(reader: Interpreter) -> Names:
-    return [dict(scope) for scope in reader.scopes]
+    return Names([dict(scope) for scope in reader.scopes], dict(reader.fields))
 
 
-def go_back(reader: Interpreter, names: Names) -> None:
+def go_back(reader: Interpreter, names: Scopes) -> None:
     """As if what came since had not happened."""
     for scope, before in zip(reader.scopes, names, strict=False):
         scope.clear()
         scope.update(before)
 
 
-def meet(reader: Interpreter, names: Names) -> bool:
+def meet(reader: Interpreter, names: Scopes) -> bool:
     """Either way was taken. Returns whether any name differs."""
     changed = False
     for scope, others in zip(reader.scopes, names, strict=False):
@@ -55,10 +63,10 @@ def perhaps(reader: Interpreter, *, sure: bool) -> Iterator[None]:
 
 def again(reader: Interpreter, before: Names, turn: Callable[[], object]) -> None:
     """A loop of which one turn was read: later turns find what the first left; what grows by turns is unknown."""
-    if not meet(reader, before):
+    if not meet(reader, before.scopes) and not _unsettled(before.fields, reader.fields):
         return
     for last in (False, True):
-        widened = names_of(reader)
+        widened = names_of(reader).scopes
         with perhaps(reader, sure=False):
             turn()
         meet(reader, widened)
@@ -67,6 +75,11 @@ def again(reader: Interpreter, before: Names, turn: Callable[[], object]) -> Non
             return
         for scope, name in grown:
             scope[name] = unknown("", scope[name])
+
+
+def _unsettled(was: dict[str, Value | None], now: dict[str, Value | None]) -> bool:
+    """A field that held one thing is set to another: what was read before that was not all it may hold."""
+    return any(value is None and was.get(name) is not None for name, value in now.items())
 
 
 def _grows(was: Value, now: Value) -> bool:

@@ -134,9 +134,10 @@ class Expressions(Texts):
         return self.text(name) if name is not None and not self.text(node).startswith(("get ", "set ")) else ""
 
     def member_made(self, node: Any) -> ir.Node:
-        """``...other``, a method, or a getter, which any look at the object may call."""
-        made = self.node(node)
-        is_getter = node.type == "method_definition" and self.text(node).startswith("get ")
+        """``...other``, a method, or one that any look at the object may call: a getter, ``[Symbol.toPrimitive]``."""
+        made, name = self.node(node), self.part(node, "name")
+        computed = name is not None and name.type == "computed_property_name"
+        is_getter = node.type == "method_definition" and (computed or self.text(node).startswith("get "))
         return ir.Call(self.source.span(node), made) if is_getter else made
 
     def included(self, node: Any) -> ir.Node:

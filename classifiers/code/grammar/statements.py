@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
 from classifiers.code import ir
-from classifiers.code.grammar.expressions import EITHER, LISTS, Expressions
+from classifiers.code.grammar.expressions import EITHER, LISTS
 from classifiers.code.grammar.nodes import SKIP
+from classifiers.code.grammar.parameters import Takers
 
 _AT_LEAST_ONCE = frozenset({"do_statement", "repeat_statement"})
 _OPPOSITE = ("unless", "until", "repeat")
 _HANDLERS = frozenset({"catch_clause", "rescue"})
 _ENDS = frozenset({"finally_clause", "ensure", "else"})
-_GIVEN = frozenset({"assignment_pattern", "object_assignment_pattern"})
 _DECLARES = frozenset({"variable_declarator", "variable_declaration"})  # a name of the scope it stands in
-_RESTS = frozenset({"rest_pattern", "splat_parameter", "variadic_parameter"})  # they take the arguments that are left
 _CAUGHT = frozenset({"exceptions", "type_list"})  # which errors are caught
 _BASES = frozenset({"class_heritage", "superclass", "base_clause"})
-_DEFAULTS = frozenset({"assignment_pattern", "optional_parameter", "required_parameter", "simple_parameter"})
 
 
-class Statements(Expressions):
+class Statements(Takers):
     def assign(self, node: Any) -> ir.Node:
         left, right = self.part(node, "left", "name"), self.part(node, "right", "value")
         if left is None or right is None:
             return ir.Other(self.source.span(node), tuple(self.block(node)))
         outer = node.type not in _DECLARES and left.type not in _DECLARES
         made = ir.Assign(self.source.span(node), (self.target(left),), self.node(right), outer)
-        given = [self.node(self.part(c, "right")) for c in _within(left) if c.type in _GIVEN]
+        given = self.presets(left)
         return ir.Other(made.span, (*given, made)) if given else made
 
     def append(self, node: Any) -> ir.Node:
@@ -42,32 +38,15 @@ class Statements(Expressions):
         op = "+" if operator in {"+", ".", "<<"} else "?"
         return ir.Assign(span, (target,), ir.Binary(span, op, target, value), outer=True)
 
-    def target(self, node: Any) -> ir.Node:
-        """``const {a, b: c} = …`` binds members; everything else is an expression."""
-        if node.type != "object_pattern":
-            return self.node(node)
-        names = []
-        for child in node.named_children:
-            value = child.child_by_field_name("value") if child.type == "pair_pattern" else child
-            key = child.child_by_field_name("key") if child.type == "pair_pattern" else child
-            names.append((self.text(key), ir.Name(self.source.span(child), self.text(value).partition("=")[0].strip())))
-        return ir.Table(self.source.span(node), tuple(names))
-
     def function(self, node: Any) -> ir.Node:
         name, body = self.part(node, "name"), self.part(node, "body")
-        params = self.part(node, "parameters", "parameter")
+        given = self.parameters(self.part(node, "parameters", "parameter"))
         block = self.block(body) if body is not None and self.table.get(body.type) is None else [self.node(body)]
-        names = [] if params is None else re.findall(r"[$\w]+", re.sub(r"=[^,]*", "", self.text(params)))
-        parts = [] if params is None else [c for c in params.named_children if c.type not in SKIP]
-        given = [c for c in parts if c.type in _DEFAULTS]
-        at = next((i for i, c in enumerate(parts) if c.type in _RESTS and len(parts) == len(names)), None)
-        rest = None if at is None else (at, names[at])
-        names = names[:at]
-        defaults = [self.node(self.part(c, "right", "value", "default_value")) for c in given]
         word = self.text(name) if name else ""
         if node.type == "method_definition" and self.text(node).startswith(("get ", "set ")):
             word = f"__get_{word}"  # called by looking at it
-        return ir.Function(self.source.span(node), word, tuple(names), (*defaults, *block), rest=rest)
+        span, names, taken = self.source.span(node), tuple(given.names), tuple(given.defaults)
+        return ir.Function(span, word, names, (*given.first, *block), taken, given.rest, given.keywords)
 
     def klass(self, node: Any) -> ir.Node:
         body = self.part(node, "body")
@@ -168,12 +147,3 @@ class Statements(Expressions):
     def returned(self, node: Any) -> ir.Node:
         parts = self.block(node)
         return ir.Return(self.source.span(node), parts[0] if parts else None)
-
-
-def _within(pattern: Any) -> Iterable[Any]:
-    """The nodes of a pattern that binds several names, defaults among them."""
-    if pattern.type not in {"array_pattern", "object_pattern"}:
-        return
-    for child in pattern.named_children:
-        yield child
-        yield from _within(child)
