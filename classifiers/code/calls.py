@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from classifiers.code.constants import TEXT_KINDS, fold
+from classifiers.code.constants import fold
 from classifiers.code.ir import Node
 from classifiers.code.library import Known
 from classifiers.code.readers import BINDERS, PLACES, READERS, STRANGERS
+from classifiers.code.textkinds import TEXT_KINDS
 from classifiers.code.values import REACH, UNKNOWN, Value, constant, taints, unknown
 from classifiers.code.ways import any_of
 from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Tag, Verb

@@ -37,6 +37,8 @@ def grow(reader: Interpreter, node: ir.Call, func: Value, args: Sequence[Value],
     """A call that changes a list or table we know: ``files.append(path)``, ``push @files, $path``."""
     held = func.data if isinstance(func.data, Value) and func.ref.startswith("?.") else None
     method, rest = func.ref.rpartition(".")[2].lower(), args
+    if method == "push" and args and node.args:
+        args = rest = [begun(reader, node.args[0], args[0], []), *args[1:]]
     if held is None and func.ref in _FUNCTIONS and args:
         held, method, rest = args[0], _FUNCTIONS[func.ref], args[1:]
     if held is not None and held.text is not None and isinstance(node.func, ir.Attr):
@@ -44,6 +46,9 @@ def grow(reader: Interpreter, node: ir.Call, func: Value, args: Sequence[Value],
     if held is None or not held.known or not isinstance(held.data, list | dict):
         return
     before = len(held.data)
+    if method == "reverse" and reader.language == "javascript" and not reader.unsure and isinstance(held.data, list):
+        held.data.reverse()
+        return
     if method in _SET and len(rest) == 2:
         put(reader, held, rest[0], rest[1])
     elif method in _JOIN:
@@ -57,6 +62,16 @@ def grow(reader: Interpreter, node: ir.Call, func: Value, args: Sequence[Value],
     if method in _MOVE or "left" in method or "first" in method or method == "unshift" or reader.unsure:
         loosen(reader, held.data, changed=len(held.data) != before or method in _MOVE)
     _tainted(reader, node.func.obj if isinstance(node.func, ir.Attr) else None, held, (*rest, *named.values()))
+
+
+def begun(reader: Interpreter, node: ir.Node, held: Value, empty: list[Value] | dict[str, Value]) -> Value:
+    """Perl and PHP make a list or table of a name that held nothing, where something is put into it."""
+    if reader.language not in {"perl", "php"} or not isinstance(node, ir.Name) or held.known or held.function:
+        return held
+    if any(node.id in scope for scope in reader.scopes):
+        return held
+    reader.bind(node.id, Value(known=True, data=empty, raw=node.id))
+    return reader.value(node)
 
 
 def _rewrite(reader: Interpreter, func: ir.Attr, held: Value, given: Sequence[Value]) -> None:
@@ -101,7 +116,7 @@ def loosen(reader: Interpreter, data: list[Value] | dict[str, Value], *, changed
 def escaped(reader: Interpreter, value: Value, depth: int = 0) -> Value:
     """A module of the library, or what holds one of its functions, that is given away: what comes of it may be that.
 
-    A function that is given itself is called there (``invocations._hand_on``).
+    A function that is given itself is called there (``callbacks.hand_on``).
     """
     held = value.data.values() if isinstance(value.data, dict) else value.data if isinstance(value.data, list) else ()
     within = depth < MAX_DEPTH and any(

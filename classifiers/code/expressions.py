@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
-from classifiers.code.containers import escaped
 from classifiers.code.constants import binary, fold, join, path_part
+from classifiers.code.containers import escaped
 from classifiers.code.listings import are_patterns
 from classifiers.code.values import Value, constant, taints, unknown
 from classifiers.code.ways import any_of, each_way, perhaps
@@ -22,8 +22,8 @@ HOME = re.compile(
 )
 SELVES = frozenset({"self", "cls", "this", "$this"})
 _PATH_PARTS = frozenset({"parent", "name", "stem", "suffix"})
-_BUILTINS = frozenset({"builtins", "__builtins__", "__builtin__"})
-_NAMESPACES = frozenset({"sys.modules", "globals()"})
+_BUILTINS = frozenset({"builtins", "__builtins__", "__builtin__", "_G", "_ENV", "package.loaded"})
+_NAMESPACES = frozenset({"sys.modules", "globals()", "_G", "_ENV", "package.loaded"})
 
 
 def _const(reader: Interpreter, node: ir.Const) -> Value:  # noqa: ARG001 - one shape
@@ -40,6 +40,9 @@ def _name(reader: Interpreter, node: ir.Name) -> Value:
     _code_within(reader, node)
     if reader.language == "ruby" and (held := reader.fields.get(node.id)) is not None:  # ``attr_reader :name``
         return held
+    module, _colons, name = node.id.rpartition("::") if reader.language == "ruby" else ("", "", "")
+    if module and name in reader.scopes[0] and reader.library.call(node.id) is None:  # a constant of our own module
+        return reader.scopes[0][name]
     return Value(ref=_starred(reader, node.id), raw=node.id)
 
 
@@ -69,7 +72,7 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         return kept
     if isinstance(base.function, ir.Class) and node.name == "new":
         return base
-    if isinstance(base.function, ir.Function) and node.name in {"call", "new", "yield"}:
+    if isinstance(base.function, ir.Function) and node.name in {"call", "new", "yield", "curry", "to_proc"}:
         return base
     if HOME.fullmatch(reader.source(node)):
         return constant("~")

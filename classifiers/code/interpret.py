@@ -24,6 +24,8 @@ from classifiers.shell import hooks
 
 # The list of words a program is given.
 _ARGV = {"python": "sys.argv", "javascript": "process.argv"}
+# The list of what a function is given.
+_LISTED = {"perl": "_", "javascript": "arguments"}
 # Functions there see the names around them, and may set them.
 _CLOSED_OVER = frozenset({"python", "javascript", "ruby", "perl"})
 MAX_STEPS = 60_000
@@ -32,7 +34,8 @@ _UNASKED = frozenset({"__init__", "constructor", "initialize", "__construct", "_
 # Methods an operator, a conversion, a lookup or the end of an object calls (Python's and PHP's begin with ``__``).
 _IMPLIED = frozenset(
     {"to_s", "to_str", "to_proc", "inspect", "method_missing", "coerce", "toString", "valueOf", "toJSON", "DESTROY"}
-    | {"AUTOLOAD", "command_not_found_handle"}
+    | {"AUTOLOAD", "command_not_found_handle", "TIESCALAR", "TIEARRAY", "TIEHASH", "TIEHANDLE", "FETCH", "STORE"}
+    | {"UNTIE", "FETCHSIZE", "FIRSTKEY", "NEXTKEY", "EXISTS", "DELETE", "READLINE", "PRINT"}
 )
 
 
@@ -86,6 +89,8 @@ class Interpreter:
         for node in nodes:
             if isinstance(node, ir.Function | ir.Class) and node.name:
                 self.bind(node.name, self.made(node))
+                if self.language == "ruby" and isinstance(node, ir.Function):  # of whatever it is defined for
+                    self.keep_method(node, node.name)
                 if isinstance(node, ir.Class):
                     for method in node.methods:
                         self.keep_method(method, method.name)
@@ -150,6 +155,10 @@ class Interpreter:
                 if method not in own and _is_implied(method.name):
                     self.enter(method, [])
             return made
+        if (
+            self.language == "ruby" and not node.name and len(node.params) > 1 and len(args) == 1
+        ):  # a block takes it apart
+            args = args[0].members
         again = self.reading.count(node)
         if again > 1 or len(self.reading) >= MAX_DEPTH or (again and node.name in _UNASKED):  # another class's
             return UNKNOWN
@@ -161,6 +170,8 @@ class Interpreter:
         if self.language == "powershell":
             named = {f"${key}": value for key, value in (named or {}).items()}
             named["$args"] = Value(known=True, data=list(args[len(node.params) :]), raw="$args")
+        if self.language in _LISTED and args:
+            named = {**(named or {}), _LISTED[self.language]: Value(known=True, data=list(args), taint=taints(*args))}
         outer = [around] if around is not None and not any(s is around for s in self.scopes) else []
         self.scopes += [*outer, _bound(node, args, named or {})]
         try:

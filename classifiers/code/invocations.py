@@ -11,21 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.code import ir
-from classifiers.code.callables import callable_of, called
+from classifiers.code.callables import called
+from classifiers.code.callbacks import MAX_TURNS, acts, given_by, hand_on
 from classifiers.code.calls import Site, make_call
-from classifiers.code.containers import MAX_DEPTH, escaped, grow
-from classifiers.code.values import REACH, UNKNOWN, Partial, Value, constant, taints, unknown
+from classifiers.code.containers import escaped, grow
+from classifiers.code.values import REACH, UNKNOWN, Partial, Value, constant, taints
 from classifiers.code.ways import any_of, each_way
 from classifiers.effects import Condition, Domain, Verb
 
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
 _HOME_CALL = re.compile(r"(?:os\.environ\.get|os\.getenv|getenv|ENV\.fetch)\(\s*['\"]HOME['\"]")
-# PHP names a function to call by a text.
-_CALLBACKS = frozenset(
-    {"array_map", "array_walk", "array_filter", "usort", "uasort", "uksort", "array_reduce", "preg_replace_callback"}
-    | {"register_shutdown_function", "set_error_handler", "ob_start", "iterator_apply", "array_walk_recursive"}
-)
 # The whole environment, and calls that make all of it into a value or send it.
 _ENVIRONMENTS = frozenset({"os.environ", "process.env", "ENV", "%ENV", "$_ENV", "$_SERVER"})
 _SPREADS = frozenset(
@@ -34,14 +30,7 @@ _SPREADS = frozenset(
     | {"http_build_query", "base64.b64encode"}
 )
 _TOLD_SELF = frozenset({"python", "perl"})  # the object is a method's first argument
-_ONE_BY_ONE = frozenset({
-    "map", "imap", "imap_unordered", "starmap", "filter", "forEach", "each", "apply", "sorted", "sort", "min", "max",
-    "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "array_filter", "filterfalse",
-    "some", "every", "flatMap",
-})  # fmt: skip
-_SERVERS = re.compile(r"server|serve\b|register|create_connection", re.IGNORECASE)
-_CALLED_BY_SERVERS = ("do_", "handle", "on_", "run", "process", "data_received", "connection_made")
-MAX_TURNS = 24  # of a function called with each member of a literal list
+_MAPS = frozenset({"map", "collect"})
 
 
 def invoke(reader: Interpreter, node: ir.Call) -> Value:
@@ -70,6 +59,8 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
         index = reader.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=node.span)
         args = [replace(a, taint=a.taint | {index}) for a in args]
         named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
+    if reader.language == "ruby" and func.known and not func.ref and not args:  # an object's field, by its name
+        return func
     grow(reader, node, func, args, named)
     func, args = _bound(reader, func, args)
     args = [escaped(reader, a) for a in args]
@@ -81,11 +72,13 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
     if taker is not None and taker.run == "chdir" and any(a.function is not None for a in args):
         return _within(reader, Site(reader, func, args, named, node.span))
     if reader.language != "powershell":
-        _hand_on(reader, func, args, named, node.span)
+        made = hand_on(reader, func, args, named, node.span)
+        if func.ref.rpartition(".")[2] in _MAPS and made and func.function is None:
+            return Value(known=True, data=made, raw=reader.source(node), taint=taints(*made))
     before = len(reader.out.effects)
     for handed in _blocks((*args, *named.values())) if reader.language == "powershell" else ():
         if isinstance(handed.function, ir.Function):
-            for given in _members(func) or [_listed(named)]:
+            for given in given_by(func) or [_listed(named)]:
                 for item in _piped(named.get("@input", UNKNOWN)):
                     turn = given[0] if given and func.ref.endswith((".foreach", ".where")) else item
                     reader.enter(handed.function, given, {"_": turn})
@@ -126,7 +119,7 @@ def _within(reader: Interpreter, site: Site) -> Value:
     """Ruby's ``Dir.chdir(path) { … }``: only the block is read in that folder."""
     before = reader.context
     made = make_call(site)
-    _hand_on(reader, site.func, list(site.args), site.named, site.span)
+    hand_on(reader, site.func, list(site.args), site.named, site.span)
     reader.context = before
     return made
 
@@ -176,88 +169,9 @@ def _piped(before: Value) -> list[Value]:
 def _bound(reader: Interpreter, func: Value, args: list[Value]) -> tuple[Value, list[Value]]:
     """``f.call(this, a)``, ``f.apply(this, [a])``, ``f.bind(this, a)`` call f; PHP calls a name kept as text."""
     head, _dot, how = func.ref.rpartition(".")
-    if how in {"call", "apply", "bind"} and _acts(reader, head):
+    if how in {"call", "apply", "bind"} and acts(reader, head):
+        if reader.language == "ruby":
+            return Value(ref=head, raw=func.raw), args
         given = args[1].data if how == "apply" and len(args) > 1 and isinstance(args[1].data, list) else args[1:]
         return Value(ref=head, raw=func.raw), given
     return called(reader, func, args)
-
-
-def _acts(reader: Interpreter, name: str) -> bool:
-    """The library knows something that a call of this name does."""
-    known = reader.library.call(name) if name else None
-    return known is not None and known.acts
-
-
-def _hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[str, Value], span: ir.Span) -> None:
-    """Functions given as arguments are called by what takes them: with each member, or with the other arguments."""
-    taker = reader.library.call(func.ref) if func.ref else None
-    for held in _held((*args, *named.values())) if func.function is None and func.ref else ():
-        if held.function is not None and id(held.function) not in reader.read:
-            reader.enter(held.function, [], {}, held.around)
-    kept = taker is not None and (
-        taker.value == "same" or taker.run == "partial"
-    )  # gives what it is handed back; a key it calls
-    for argument in (*(() if kept else args), *named.values()):
-        handed, bound = argument, argument.data if isinstance(argument.data, Partial) else None
-        handed = bound.func if bound is not None else handed
-        if func.ref in _CALLBACKS:
-            handed = callable_of(reader, handed) or handed
-        if isinstance(handed.function, ir.Class) and _SERVERS.search(func.ref):
-            _serve(reader, handed.function)
-        known = handed.function is None and _acts(reader, handed.ref)
-        if not known and not isinstance(handed.function, ir.Function):
-            continue
-        held = isinstance(func.data, Value)  # the function is a method of a value we know
-        for given in _members(func) if held else _given(func, argument, args, named):
-            given = [*bound.args, *given] if bound is not None else given  # noqa: PLW2901 - the same, with what it had
-            options = dict(bound.named) if bound is not None else {}
-            if handed.function is not None:
-                reader.enter(handed.function, given, options, handed.around)
-            else:
-                make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], options, span))
-
-
-def _held(given: Iterable[Value], depth: int = 0) -> Iterable[Value]:
-    """Functions in the lists and tables that are given: ``on({done: f})``."""
-    for value in given:
-        within = value.data.values() if isinstance(value.data, dict) else value.data
-        if depth < MAX_DEPTH and isinstance(within, Iterable) and not isinstance(within, str | bytes):
-            members = [m for m in within if isinstance(m, Value)]
-            yield from (m for m in members if isinstance(m.function, ir.Function))
-            yield from _held(members, depth + 1)
-
-
-def _serve(reader: Interpreter, given: ir.Class) -> None:
-    """A class handed to what makes objects of it (a server's handler, a worker): the methods that are called then."""
-    for method in given.methods:
-        if method.name.startswith(_CALLED_BY_SERVERS):
-            reader.enter(method, [])
-
-
-def _members(func: Value) -> list[list[Value]]:
-    """What a function handed to this call gets: each member of a literal list whose method is called."""
-    held = func.data if isinstance(func.data, Value) else None
-    if held is not None and isinstance(held.data, list) and held.data:
-        return [[v] for v in held.data[:MAX_TURNS]]
-    return [[unknown("", held)]] if held is not None else []
-
-
-def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value]) -> list[list[Value]]:
-    """What a call passes to a function it is given."""
-    at = next((i for i, a in enumerate(args) if a is handed), -1)
-    before = [a for a in args if a is not handed]
-    others = list(args[at + 1 :]) or before  # what follows it, else what is before it
-    head, _dot, how = func.ref.rpartition(".")
-    if how == "then" and head and not others:  # import("x").then(m => …)
-        return [[Value(ref=head, raw=func.raw, taint=taints(func))]]
-    listed = named.get("args")
-    if listed is not None:
-        return [listed.data if isinstance(listed.data, list) else [UNKNOWN]]
-    if func.ref.rpartition(".")[2] in _ONE_BY_ONE:
-        items = next((a.data for a in others if isinstance(a.data, list)), None)
-        return [[item] for item in items[:MAX_TURNS]] if items else [[unknown("", *others)]]
-    if others is before and any(
-        a.text is not None for a in others
-    ):  # ``on("done", f)``: what it is called with comes later
-        return [[unknown("", *others)]]
-    return [others]

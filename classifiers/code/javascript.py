@@ -6,6 +6,7 @@ from typing import Any
 
 from classifiers.code import ir
 from classifiers.code.grammar import GrammarFront
+from classifiers.code.grammar.parameters import Parameters
 from classifiers.code.treesitter import Source, parser_of
 
 _TABLE = {
@@ -23,7 +24,8 @@ _TABLE = {
     "while_statement": "again", "do_statement": "again", "for_statement": "again", "switch_case": "optional",
     "update_expression": "bumped", "yield_expression": "yielded",
     "switch_default": "optional", "try_statement": "tried", "return_statement": "returned",
-    "import_statement": "imported", "spread_element": "spread", "catch_clause": "caught", "array_pattern": "sequence",
+    "import_statement": "imported", "spread_element": "spread", "catch_clause": "caught", "array_pattern": "places",
+    "field_definition": "kept", "public_field_definition": "kept",
 }  # fmt: skip
 
 # Expressions that give one of two values, and the fields these stand in.
@@ -45,6 +47,29 @@ class _Front(GrammarFront):
         choices = [c for c in (self.part(func, *names) for names in _EITHER[func.type]) if c is not None]
         args, named = self.arguments(self.part(node, "arguments"))
         return ir.Other(span, tuple(ir.Call(span, self.node(c), tuple(args), tuple(named)) for c in choices))
+
+    def places(self, node: Any) -> ir.Node:
+        """``[, b]``: a place may be left out."""
+        items: list[ir.Node] = [ir.Other(self.source.span(node))]
+        for child in node.children[1:-1]:
+            if child.type == ",":
+                items.append(ir.Other(self.source.span(child)))
+            elif child.is_named:
+                items[-1] = self.node(child)
+        return ir.Sequence(self.source.span(node), tuple(items))
+
+    def kept(self, node: Any) -> ir.Node:
+        """A field of a class."""
+        span, name, value = self.source.span(node), self.part(node, "property", "name"), self.part(node, "value")
+        target = ir.Attr(span, ir.Name(span, "this"), self.text(name))
+        return ir.Other(span) if value is None else ir.Assign(span, (target,), self.node(value))
+
+    def parameter(self, out: Parameters, part: Any) -> None:
+        """``constructor(private p: string)`` keeps it as the object's."""
+        super().parameter(out, part)
+        if any(c.type in {"accessibility_modifier", "readonly"} for c in part.children) and out.names:
+            span, name = self.source.span(part), out.names[-1]
+            out.first.append(ir.Assign(span, (ir.Attr(span, ir.Name(span, "this"), name),), ir.Name(span, name)))
 
     def comma(self, node: Any) -> ir.Node:
         return ir.Other(self.source.span(node), tuple(self.block(node)), last=True)

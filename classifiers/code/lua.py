@@ -47,19 +47,27 @@ class _Front(GrammarFront):
         held, name = self.part(node, "table"), self.part(node, "field", "method")
         return ir.Attr(self.source.span(node), self.node(held), self.text(name))
 
+    def escaped(self, text: str) -> str:
+        r"""``\47`` is a character by its number."""
+        return chr(int(text[1:])) if text[1:].isdecimal() else super().escaped(text)
+
     def others(self, node: Any) -> ir.Node:
         """``...``: the arguments that no name takes."""
         return ir.Spread(self.source.span(node), ir.Name(self.source.span(node), "..."))
 
     def index(self, node: Any) -> ir.Node:
-        held, key = self.part(node, "table"), self.part(node, "field")
-        return ir.Index(self.source.span(node), self.node(held), self.node(key))
+        held, key = self.part(node, "table"), self.node(self.part(node, "field"))
+        if isinstance(key, ir.Const) and isinstance(key.value, int):  # counted from one
+            key = ir.Const(key.span, key.value - 1) if key.value > 0 else ir.Other(key.span)
+        return ir.Index(self.source.span(node), self.node(held), key)
 
     def binary(self, node: Any) -> ir.Node:
         left, right = self.part(node, "left"), self.part(node, "right")
         operator = self.operator(left, right)
         if operator == "or":
             return ir.Choice(self.source.span(node), None, (self.node(left), self.node(right)))
+        if operator == "and":
+            return ir.Choice(self.source.span(node), self.node(left), (self.node(right), ir.Other((0, 0))))
         op = "+" if operator == ".." else "?"
         return ir.Binary(self.source.span(node), op, self.node(left), self.node(right))
 

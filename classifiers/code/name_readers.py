@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from classifiers.code.aws_words import told_as_command
 from classifiers.code.callables import callable_of
+from classifiers.code.containers import loosen
+from classifiers.code.ir import Class
 from classifiers.code.library import Known
-from classifiers.code.values import Partial, Value
+from classifiers.code.values import Partial, Value, unknown
+from classifiers.code.ways import any_of
 from classifiers.effects import Domain, OpaqueReason, Reversibility, Verb
 
 if TYPE_CHECKING:
@@ -150,6 +153,53 @@ def coderef(site: Site, _known: Known) -> Value | None:
         return reader.call_library(name, given, site.span)
     reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     return Value(raw=site.raw, taint=site.taint)
+
+
+def taken(site: Site, known: Known) -> Value | None:
+    """The first, or last, of a list, which it then has no more."""
+    held, reader = site.argument("0"), site.reader
+    if held is None or not isinstance(held.data, list) or not held.data:
+        return None
+    members = held.members
+    if reader.unsure or id(held.data) in reader.loose or len(members) != len(held.data):
+        loosen(reader, held.data, changed=True)
+        return any_of(reader, members, unknown(site.raw, held))
+    found = held.data.pop(-1 if known.roles.get("last") else 0)
+    return found if isinstance(found, Value) else None
+
+
+def constant_named(site: Site, _known: Known) -> Value | None:
+    """Ruby's ``Object.const_get(:File)``: a class or module by its name."""
+    name = site.argument("0")
+    if name is not None and name.text is not None:
+        return Value(ref=name.text.removeprefix("::"), raw=site.raw)
+    site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+    return None
+
+
+def own_member(site: Site, known: Known) -> Value | None:
+    """Ruby's ``File.method(:delete)``, ``File.public_send(:delete, path)``: a member by its name, or its call."""
+    name, rest = site.argument("0"), list(site.args[1:])
+    owner = site.func.ref.rpartition(".")[0]
+    if name is None or name.text is None:
+        site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
+        return None
+    scope = site.reader.scopes[0].get(name.text)
+    own = scope if scope is not None and scope.function is not None and not owner else None
+    found = own or Value(ref=f"{owner}.{name.text}" if owner else name.text, raw=site.raw, data=site.func.data)
+    return site.reader.call_value(found, rest, site.span) if known.roles.get("calls") else found
+
+
+def mixed_in(site: Site, _known: Known) -> Value | None:
+    """Ruby's ``include FileUtils``: the module's methods are ours; a module of the program's own is told of it."""
+    for given in site.args:
+        if isinstance(given.function, Class):
+            for method in given.function.methods:
+                if method.name in {"included", "extended", "prepended"}:
+                    site.reader.enter(method, [])
+        elif given.ref:
+            site.reader.stars.append(given.ref)
+    return None
 
 
 def lookup(site: Site, _known: Known) -> Value | None:

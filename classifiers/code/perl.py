@@ -7,16 +7,17 @@ from functools import cached_property
 from typing import Any
 
 from classifiers.code import ir
-from classifiers.code.grammar import GrammarFront
+from classifiers.code.perl_lists import Collections
 from classifiers.code.treesitter import Source, parser_of
 
 _TABLE = {
     "do_expression": "done",
-    "scalar": "name", "array": "variable", "hash": "variable", "function": "bare",
+    "scalar": "name", "array": "variable", "hash": "variable", "function": "bare", "container_variable": "container",
+    "map_grep_expression": "mapped", "postfix_for_expression": "loop",
     "substitution_regexp": "substituted", "bareword": "word", "interpolated_string_literal": "string",
     "string_literal": "string", "command_string": "command", "number": "number", "function_call_expression": "call",
     "ambiguous_function_call_expression": "call", "func0op_call_expression": "call",
-    "func1op_call_expression": "call", "method_call_expression": "method", "array_element_expression": "index",
+    "func1op_call_expression": "taken", "method_call_expression": "method", "array_element_expression": "index",
     "hash_element_expression": "index", "binary_expression": "binary", "list_expression": "sequence",
     "assignment_expression": "assign", "subroutine_declaration_statement": "function",
     "anonymous_subroutine_expression": "function",
@@ -34,32 +35,27 @@ _TABLE = {
 _SUB = re.compile(r"\bsub\s+((?:\w+::)*\w+)")
 _IN_PATTERN = re.compile(r"\(\?\??\{(.*)\}\)", re.DOTALL)
 _BRACED = re.compile(r"^([$@%])\{(\w+)\}$")
+_TOPICAL = frozenset({"unlink", "rmdir", "mkdir", "readlink", "stat", "lstat", "eval"})  # with ``$_`` when alone
+_WORD = re.compile(r"\w+")
 _HANDLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
-class _Front(GrammarFront):
+class _Front(Collections):
     def name(self, node: Any) -> ir.Node:
         """``${name}`` is ``$name``."""
         return ir.Name(self.source.span(node), _BRACED.sub(r"\1\2", self.text(node)).lstrip("@"))
 
-    def worded(self, node: Any) -> ir.Node:
-        """``qw(a b)``."""
-        span = self.source.span(node)
-        words = self.text(self.part(node, "content")).split()
-        return ir.Sequence(span, tuple(ir.Const(span, w) for w in words))
-
-    def target(self, node: Any) -> ir.Node:
-        """``my ($a, $b) = …``; a list among them takes all that is left."""
-        names = [c for c in node.named_children if c.type in {"scalar", "array", "hash"}]
-        if node.type != "variable_declaration" or len(names) < 2:
-            return super().target(node)
-        span = self.source.span(node)
-        return ir.Sequence(span, tuple(self.node(c) if c.type == "scalar" else ir.Other(span) for c in names))
-
     def word(self, node: Any) -> ir.Node:
         """``f;``: a subroutine's name alone calls it (perlsub(1))."""
         span, name = self.source.span(node), self.text(node)
+        if name in self.constants:
+            return ir.Name(span, name)
         return ir.Call(span, ir.Name(span, name)) if name in self.subs.values() else super().word(node)
+
+    @cached_property
+    def constants(self) -> set[str]:
+        """What ``use constant`` has named so far."""
+        return set()
 
     def binary(self, node: Any) -> ir.Node:
         """``$a =~ s/b/c/`` and ``$a =~ tr/b/c/`` change what they look at (perlop(1)), ``/r`` gives it."""
@@ -73,14 +69,6 @@ class _Front(GrammarFront):
         while left.type in {"parenthesized_expression", "assignment_expression"}:
             left = self.part(left, "left") or left.named_children[0]
         return ir.Assign(self.source.span(node), (self.target(left),), made, outer=True)
-
-    def hashed(self, node: Any) -> ir.Node:
-        """``{name => value, …}`` (perlref(1))."""
-        parts = [c for n in node.named_children for c in (n.named_children if n.type == "list_expression" else [n])]
-        if len(parts) % 2:
-            return ir.Other(self.source.span(node), tuple(self.block(node)))
-        named = [(self.text(k).strip("\"'"), self.node(v)) for k, v in zip(parts[::2], parts[1::2], strict=False)]
-        return ir.Table(self.source.span(node), tuple(named))
 
     def call(self, node: Any) -> ir.Node:
         """``f(x)``, ``&f(x)``, ``&$f(x)`` and ``&{ … }(x)`` (perlsub(1))."""
@@ -129,11 +117,14 @@ class _Front(GrammarFront):
         """The subroutines of this text, which a method of any package may be (perlobj(1)), as they are declared."""
         return self.declared(_SUB)
 
-    def assign(self, node: Any) -> ir.Node:
-        """``$a .= $b`` is an assignment of the grammar's too."""
-        left, right = self.part(node, "left"), self.part(node, "right")
-        plain = left is None or right is None or self.operator(left, right) == "="
-        return super().assign(node) if plain else self.append(node)
+    def taken(self, node: Any) -> ir.Node:
+        """``lc $x``; ``shift`` alone takes the first of ``@_``."""
+        span, word = self.source.span(node), self.text(node)
+        if word in {"shift", "pop"}:
+            return ir.Call(span, ir.Name(span, word), (ir.Name(span, "_"),))
+        found = _WORD.match(word)
+        name = ir.Name(span, found[0] if found else "")
+        return ir.Call(span, name, tuple(self.block(node)))
 
     def through(self, node: Any) -> ir.Node:
         """``$f->(x)``."""
@@ -155,18 +146,14 @@ class _Front(GrammarFront):
         name = self.text(node).lstrip("&").removeprefix("main::").removeprefix("CORE::").removeprefix("GLOBAL::")
         return ir.Name(self.source.span(node), name)
 
-    def variable(self, node: Any) -> ir.Node:
-        """``@list``; ``@{[ … ]}`` runs what is inside."""
-        blocks = [b for c in node.named_children for b in (c, *c.named_children) if b.type == "block"]
-        inside = tuple(n for b in blocks for n in self.block(b))
-        return ir.Other(self.source.span(node), inside) if inside else self.name(node)
-
     def bare(self, node: Any) -> ir.Node:
         """A function's name alone calls it, a built-in one with ``$_`` (perlfunc(1))."""
         span = self.source.span(node)
         if node.named_children:  # &{"name"}
             parts = self.block(node)
             return parts[0] if len(parts) == 1 else ir.Other(span, tuple(parts))
+        if self.text(node) in _TOPICAL:
+            return ir.Call(span, ir.Name(span, self.text(node)), (ir.Name(span, "$_"),))
         return ir.Call(span, ir.Name(span, "__bare__"), (ir.Name(span, self.text(node)),))
 
     def matched(self, node: Any) -> ir.Node:
@@ -196,7 +183,15 @@ class _Front(GrammarFront):
     def used(self, node: Any) -> ir.Node:
         module = self.part(node, "module", "version")
         name = self.text(module) if module is not None else "strict"
-        return ir.Import(self.source.span(node), name, name)
+        given = node.named_children[-1]
+        if name != "constant" or given.type not in {"list_expression", "anonymous_hash_expression"}:
+            return ir.Import(self.source.span(node), name, name)
+        inner = given.named_children[0] if given.named_child_count == 1 else given
+        parts = inner.named_children if given.type == "anonymous_hash_expression" else given.named_children[:2]
+        pairs = [(self.key(k), self.node(v)) for k, v in zip(parts[::2], parts[1::2], strict=False)]
+        self.constants.update(key for key, _value in pairs)
+        span = self.source.span(node)
+        return ir.Other(span, tuple(ir.Assign(span, (ir.Name(span, key),), value) for key, value in pairs))
 
 
 _HERE = re.compile(r"""<<(~?)(?:"([^"\n]*)"|'([^'\n]*)'|`([^`\n]*)`|([A-Za-z_]\w*))""")

@@ -21,7 +21,8 @@ _TABLE = {
     "binary_expression": "binary", "array_creation_expression": "array", "assignment_expression": "assign",
     "static_variable_declaration": "assign",
     "augmented_assignment_expression": "append", "function_definition": "function", "method_declaration": "function",
-    "anonymous_function": "function", "arrow_function": "function", "class_declaration": "klass", "trait_declaration": "klass",
+    "anonymous_function": "function", "arrow_function": "function", "class_declaration": "klass",
+    "trait_declaration": "klass",
     "enum_declaration": "klass", "property_element": "prop", "const_element": "const",
     "class_constant_access_expression": "shared", "scoped_property_access_expression": "shared",
     "list_literal": "sequence", "match_expression": "matching", "heredoc": "document", "nowdoc": "document",
@@ -97,15 +98,14 @@ class _Front(GrammarFront):
     def matching(self, node: Any) -> ir.Node:
         """``match ($x) {1 => 'a', default => 'b'}`` is one of them."""
         span, arms = self.source.span(node), self.part(node, "body").named_children
-        given = [self.node(self.part(c, "return_expression")) for c in arms if self.part(c, "return_expression")]
-        asked = [self.node(self.part(c, "conditional_expressions")) for c in arms if self.part(c, "conditional_expressions")]
+        given = [self.node(c.child_by_field_name("return_expression")) for c in arms]
+        asked = [self.node(c.child_by_field_name("conditional_expressions")) for c in arms]
         return ir.Choice(span, ir.Other(span, (self.node(self.part(node, "condition")), *asked)), tuple(given))
 
     def document(self, node: Any) -> ir.Node:
         """``<<<E … E``: without the line ends at its edges."""
         body = self.part(node, "value")
-        made = ir.Const(self.source.span(node), "") if body is None else self.string(body)
-        return made
+        return ir.Const(self.source.span(node), "") if body is None else self.string(body)
 
     def dynamic(self, node: Any) -> ir.Node:
         """``${x}`` in a text is ``$x``; ``$$x`` is a variable that nobody knows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,8 @@ from classifiers.code.treesitter import Source, parser_of
 
 _TABLE = {
     "bare_string": "string",
-    "identifier": "name", "constant": "name", "global_variable": "name", "instance_variable": "field", "self": "name",
+    "identifier": "name", "constant": "name", "global_variable": "name", "instance_variable": "field",
+    "class_variable": "field", "self": "name",
     "string": "string", "subshell": "command", "integer": "number", "simple_symbol": "word", "true": "truth",
     "false": "truth", "nil": "truth", "call": "method", "scope_resolution": "scope", "element_reference": "index",
     "binary": "binary", "array": "sequence", "string_array": "sequence", "hash": "mapping", "assignment": "assign",
@@ -19,11 +21,14 @@ _TABLE = {
     "do_block": "function", "lambda": "function", "class": "klass", "module": "klass", "if": "branch",
     "unary": "unary", "conditional": "choice", "while": "again", "until": "again", "while_modifier": "again",
     "until_modifier": "again",
-    "case": "cases", "case_match": "cases", "begin": "tried",
+    "case": "cases", "chained_string": "chained", "case_match": "cases", "begin": "tried",
     "unless": "branch", "if_modifier": "branch", "unless_modifier": "branch", "for": "loop", "return": "returned",
     "block_argument": "handed", "rescue": "caught", "splat_argument": "spread", "left_assignment_list": "sequence",
     "right_assignment_list": "sequence", "singleton_class": "own_class", "super": "upper",
 }  # fmt: skip
+
+
+_NUMBERED = re.compile(r"\b(?:_1|it)\b")
 
 
 class _Front(GrammarFront):
@@ -57,11 +62,45 @@ class _Front(GrammarFront):
         inner = made.body[-1] if isinstance(made, ir.Function) and made.body else None
         if node.type == "lambda" and isinstance(made, ir.Function) and isinstance(inner, ir.Function):
             return replace(made, params=made.params or inner.params, body=(*made.body[:-1], *inner.body))
+        if node.type in {"block", "do_block"} and isinstance(made, ir.Function) and not made.params:
+            word = next(iter(_NUMBERED.findall(self.text(node))), None)  # ``{ puts _1 }``, ``{ puts it }``
+            return replace(made, params=(word,)) if word is not None else made
         return made
 
+    def target(self, node: Any) -> ir.Node:
+        """``a.name = b`` is given to the object."""
+        receiver, method = self.part(node, "receiver"), self.part(node, "method")
+        if node.type != "call" or receiver is None or method is None:
+            return super().target(node)
+        return ir.Attr(self.source.span(node), self.node(receiver), self.text(method))
+
+    def chained(self, node: Any) -> ir.Node:
+        """``'a' 'b'`` is one text."""
+        return ir.Join(self.source.span(node), tuple(self.block(node)))
+
+    def cases(self, node: Any) -> ir.Node:
+        """``case``: what is asked, then ways of which one is taken; its value is that way's."""
+        span, asked = self.source.span(node), self.part(node, "value")
+        ways = [c for c in node.named_children if c.type in {"when", "in_clause", "else"}]
+        made: tuple[ir.Node, ...] = ()
+        for way in reversed(ways):
+            body = self.part(way, "body") if way.type != "else" else way
+            patterns = [self.node(c) for c in way.named_children if body is None or c.id != body.id]
+            if way.type == "else":
+                made = tuple(self.block(way))
+            else:
+                made = (ir.If(span, ir.Other(span, tuple(patterns)), tuple(self.as_block(body)), made),)
+        return (
+            ir.Other(span, (self.node(asked), *made), last=True)
+            if asked is not None
+            else ir.Other(span, made, last=True)
+        )
+
     def binary(self, node: Any) -> ir.Node:
-        """``a << b`` is a method, which changes ``a``."""
+        """``a << b`` is a method, which changes ``a``; ``a % b`` fills the text ``a``."""
         left, right = self.part(node, "left"), self.part(node, "right")
+        if left is not None and right is not None and self.operator(left, right) == "%":
+            return ir.Binary(self.source.span(node), "%", self.node(left), self.node(right))
         if left is None or right is None or self.operator(left, right) != "<<":
             return super().binary(node)
         span, given = self.source.span(node), [self.node(right)]

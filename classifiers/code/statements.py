@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
 from classifiers.code.calls import Site, make_call
-from classifiers.code.containers import placed
+from classifiers.code.containers import begun, placed
 from classifiers.code.expressions import SELVES
 from classifiers.code.listings import are_patterns, members
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
-from classifiers.code.ways import again, go_back, meet, names_of, perhaps
+from classifiers.code.ways import again, any_of, go_back, meet, names_of, perhaps
 from classifiers.effects import Domain, OpaqueReason, Verb
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _AT_SUBCLASS = frozenset(
     {"__init_subclass__", "__new__", "__prepare__", "__call__", "inherited", "included", "extended"}
 )
+_OF_CLASS = frozenset({"__callStatic", "const_missing"})  # the language calls them of the class itself
 _PROMPTS = frozenset({"prompt", "tabexpansion2", "psconsolehostreadline"})  # PowerShell calls them at each line
 MAX_TURNS = 24  # of a loop over a literal list
 
@@ -47,20 +48,25 @@ def _branch(reader: Interpreter, node: ir.If) -> Value:
     test = reader.value(node.test)
     truth = bool(test.data) if test.known and not isinstance(test.data, list | dict) else None
     before = names_of(reader)
+    value = UNKNOWN
     if truth is not False:
         with perhaps(reader, sure=truth is True):
-            reader.run(node.body)
+            value = reader.run(node.body)
         if node.again:
             again(reader, before, lambda: reader.run(node.body))
     if truth is True:
-        return UNKNOWN
+        return UNKNOWN if node.again else value
     taken = names_of(reader).scopes
     go_back(reader, before.scopes)
     with perhaps(reader, sure=truth is False):
-        reader.run(node.orelse)
+        other = reader.run(node.orelse)
     if truth is None:
         meet(reader, taken)
-    return UNKNOWN
+    if truth is False or node.again:
+        return UNKNOWN if node.again else other
+    if not node.orelse:  # nothing, where it is not taken: no path and no function
+        return value if value.text is not None or value.function is not None else UNKNOWN
+    return any_of(reader, [value, other], UNKNOWN)
 
 
 def _loop(reader: Interpreter, node: ir.Loop) -> Value:
@@ -119,6 +125,9 @@ def _function(reader: Interpreter, node: ir.Function) -> Value:
 
 def _klass(reader: Interpreter, node: ir.Class) -> Value:
     reader.hoist([node])
+    for method in node.methods:
+        if method.name in _OF_CLASS:
+            reader.enter(method, [])
     for part in node.body:
         value = reader.value(part)
         for method in value.function.methods if isinstance(value.function, ir.Class) else ():
@@ -150,12 +159,17 @@ def _bind_target(reader: Interpreter, target: ir.Node, value: Value) -> None:
             held = base if base.known or base.shape else None
             make_call(Site(reader, Value(ref=f"?.{target.name}=", data=held, raw=base.raw), [value], {}, target.span))
         case ir.Index() | ir.Attr():
-            base = reader.value(target.obj)
-            known = reader.library.call(f"{base.ref}[]=") if base.ref else None
             place = reader.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
+            numbered = place.known and isinstance(place.data, int)
+            base = begun(reader, target.obj, reader.value(target.obj), [] if numbered or not place.known else {})
+            if isinstance(target, ir.Attr) and base.made_by is not None:
+                reader.hold(target.name, value)
+            known = reader.library.call(f"{base.ref}[]=") if base.ref else None
             placed(reader, target.obj, base, place, value)
-            if isinstance(value.function, ir.Function) and reader.source(target).startswith("$SIG{"):  # Perl
-                reader.enter(value.function, [])
+            if reader.source(target).startswith("$SIG{"):  # Perl
+                named = reader.scopes[0].get(value.text or "", value).function
+                if isinstance(named, ir.Function):
+                    reader.enter(named, [])
             if known is not None:
                 make_call(Site(reader, Value(ref=f"{base.ref}[]="), [place, value], {}, target.span))
         case _:

@@ -148,5 +148,5 @@ class Expressions(Texts):
     def evaluated(self, node: Any) -> ir.Node:
         parts = self.block(node)
         if parts and node.named_children[0].type == "block":
-            return ir.Other(self.source.span(node), tuple(parts))
+            return ir.Other(self.source.span(node), tuple(parts), last=True)
         return ir.Call(self.source.span(node), ir.Name(self.source.span(node), "eval"), tuple(parts))

@@ -127,13 +127,6 @@ class Statements(Takers):
         """Statements that may be left out: a case, a handler."""
         return ir.perhaps(self.source.span(node), self.block(node))
 
-    def cases(self, node: Any) -> ir.Node:
-        """Ruby's ``case``: what is asked, then ways of which one is taken."""
-        parts = [
-            self.optional(c) if c.type in {"when", "else", "in_clause"} else self.node(c) for c in node.named_children
-        ]
-        return ir.Other(self.source.span(node), tuple(parts))
-
     def tried(self, node: Any) -> ir.Node:
         """What may be left before its end, its handlers, and what comes in any case."""
         span, held = self.source.span(node), [c for c in node.named_children if c.type not in SKIP]
@@ -142,7 +135,7 @@ class Statements(Takers):
         body = [self.node(c) for c in held if c not in handlers and c not in ends]
         tried = [ir.perhaps(span, body)] if handlers else body
         caught = (ir.perhaps(span, (self.node(c),)) for c in handlers)
-        return ir.Other(span, (*tried, *caught, *map(self.node, ends)))
+        return ir.Other(span, (*tried, *caught, *map(self.node, ends)), last=not handlers and not ends)
 
     def returned(self, node: Any) -> ir.Node:
         parts = self.block(node)

@@ -10,6 +10,8 @@ from classifiers.code import ir
 from classifiers.code.grammar.nodes import SKIP, Nodes
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b"}
+_ESCAPED = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-9]{1,3}|.)", re.DOTALL)
+_CODE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))")
 _TEXTS = frozenset({"string_fragment", "string_content", "heredoc_content", "nowdoc_string"})
 
 
@@ -33,7 +35,7 @@ class Texts(Nodes):
             if child.type in _TEXTS:
                 parts.append(ir.Const(self.source.span(child), self.unescaped(child)))
             elif child.type == "escape_sequence":
-                parts.append(ir.Const(self.source.span(child), _escape(self.text(child))))
+                parts.append(ir.Const(self.source.span(child), self.escaped(self.text(child))))
             elif child.type not in SKIP:
                 parts.append(self.node(child))
         if holder is not node and holder.named_children:
@@ -49,9 +51,15 @@ class Texts(Nodes):
         at = holder.start_byte
         for child in holder.named_children:
             yield self._gap(at, child.start_byte)
-            is_escape = child.type == "escape_sequence"
-            yield ir.Const(self.source.span(child), _escape(self.text(child))) if is_escape else self.node(child)
             at = child.end_byte
+            if child.type != "escape_sequence":
+                yield self.node(child)
+                continue
+            text = self.text(child)
+            if text == "\\x":  # the grammar ends it before its digits
+                at += 2
+                text = self.source.data[child.start_byte : at].decode("utf-8", "replace")
+            yield ir.Const(self.source.span(child), self.escaped(text))
         yield self._gap(at, holder.end_byte)
 
     def _gap(self, start: int, end: int) -> ir.Node:
@@ -59,7 +67,7 @@ class Texts(Nodes):
         return ir.Const((self.source.point(start), self.source.point(end)), text)
 
     def unescaped(self, node: Any) -> str:
-        return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m.group(1), m.group(1)), self.text(node), flags=re.DOTALL)
+        return _ESCAPED.sub(lambda m: self.escaped(m[0]), self.text(node))
 
     def number(self, node: Any) -> ir.Node:
         text = self.text(node).replace("_", "").lower()
@@ -78,9 +86,11 @@ class Texts(Nodes):
     def command(self, node: Any) -> ir.Node:
         return ir.Command(self.source.span(node), self.string(node))
 
-
-def _escape(text: str) -> str:
-    code = re.fullmatch(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))", text)
-    if code is not None:
-        return chr(int(code.group(1) or code.group(2), base=16))
-    return _ESCAPES.get(text[1:], text[1:])
+    def escaped(self, text: str) -> str:
+        r"""What ``\n``, ``\x2f``, ``\u002f``, ``\057`` stand for."""
+        code = _CODE.fullmatch(text)
+        if code is not None:
+            return chr(int(code.group(1) or code.group(2), base=16))
+        if re.fullmatch(r"[0-7]{1,3}", text[1:]):
+            return chr(int(text[1:], 8))
+        return _ESCAPES.get(text[1:], text[1:])

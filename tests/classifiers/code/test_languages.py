@@ -33,7 +33,7 @@ CASES = [
     ("php", "foreach (['a', 'b'] as $f) { unlink('/srv/' . $f); }", ["delete filesystem:/srv/a", "delete filesystem:/srv/b"]),
     ("perl", "print 1 + 1", []),
     ("perl", "my $d = '/srv/a'; system('rm', '-rf', $d);", ["delete filesystem:/srv/a"]),
-    ("perl", 'unlink "/srv/$_" for 1', ["delete filesystem:None"]),
+    ("perl", 'unlink "/srv/$_" for 1', ["delete filesystem:/srv/1"]),
     ("lua", "print(#{1, 2, n = 3}, 'a' .. 1)", []),
     ("lua", "local d = '/srv/' .. [[a]] os.execute('rm -rf ' .. d)", ["delete filesystem:/srv/a"]),
     ("lua", "local f = assert(io.open('/srv/a', 'w')); f:write('x'); f:close()", ["modify filesystem:/srv/a"]),
