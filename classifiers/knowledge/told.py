@@ -41,6 +41,6 @@ def _meaning(what: str, meaning: Meaning, *, quiet: bool = False) -> Iterator[st
 def _effects(what: str, templates: Iterable[Template]) -> Iterator[str]:
     for t in templates:
         target = f":{t.target}" if t.target is not None else ""
-        fields = " ".join(f"{k}={v}" for k, v in t.fields.items() if v not in {None, False} or k == "destructive")
+        fields = " ".join(f"{k}={v}" for k, v in t.fields.items() if (v is not None and v is not False) or k == "destructive")
         when = "".join(f" {w}={'|'.join(v)}" for w, v in (("when", t.when), ("unless", t.unless)) if v)
         yield f"  {what}: {t.action} {t.domain}{target} {fields}{when}".rstrip()
