@@ -41,6 +41,7 @@ def _meaning(what: str, meaning: Meaning, *, quiet: bool = False) -> Iterator[st
 def _effects(what: str, templates: Iterable[Template]) -> Iterator[str]:
     for t in templates:
         target = f":{t.target}" if t.target is not None else ""
-        fields = " ".join(f"{k}={v}" for k, v in t.fields.items() if (v is not None and v is not False) or k == "destructive")
+        given = {k: v for k, v in t.fields.items() if k == "destructive" or not (v is None or v is False)}
+        fields = " ".join(f"{k}={v}" for k, v in given.items())
         when = "".join(f" {w}={'|'.join(v)}" for w, v in (("when", t.when), ("unless", t.unless)) if v)
         yield f"  {what}: {t.action} {t.domain}{target} {fields}{when}".rstrip()
