@@ -179,7 +179,7 @@ def _each(site: Site, line: str, lookup: Lookup) -> list[Lookup]:
         for m in members
         if isinstance(m, Value)
     ]
-    if not texts or first == "@input":
+    if not texts:
         return [lookup]
     return [lambda key, t=text: t if key in {first, holes[0].key} else lookup(key) for text in texts[:24]]  # type: ignore[misc]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
@@ -85,6 +86,10 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         return found
     if base.text is not None and (kind := reader.library.members.get(node.name)) is not None:
         return fold(kind, base, [], base.raw)
+    if reader.language == "powershell" and base.known and isinstance(base.data, list) and base.data:
+        kind = reader.library.members.get(node.name)  # of each that a list has
+        if kind is not None and all(item.text is not None for item in base.members):
+            return replace(base, data=[fold(kind, item, [], item.raw) for item in base.members])
     if node.name == "__dict__" and base.ref:
         return base
     if reader.argv is not None and reader.argv[0] == f"{base.ref}.{node.name}":

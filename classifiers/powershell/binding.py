@@ -25,7 +25,8 @@ def bound(site: Site, known: Known) -> Site:
     """The call with the names and positions of the entry's own arguments."""
     if not site.words:
         return site
-    splats = [v for v in site.args if isinstance(v.data, dict)]  # ``Copy-Item @options``
+    asked = site.named.get("filterhashtable")
+    splats = [v for v in (*site.args, asked) if v is not None and isinstance(v.data, dict)]  # ``Copy-Item @options``
     if splats:
         options = {k: v for splat in splats for k, v in splat.data.items() if isinstance(v, Value)}
         site = replace(site, args=[v for v in site.args if v not in splats], named={**options, **site.named})

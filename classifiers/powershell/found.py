@@ -24,23 +24,30 @@ _WILD = re.compile(r"[*?]")
 
 
 def listed(site: Site, known: Known) -> Value | None:
-    r"""``Get-ChildItem C:\logs -Filter *.log -Recurse``: ``C:\logs\**\*.log``."""
+    r"""``Get-ChildItem C:\logs -Filter *.log -Recurse``: ``C:\logs\**\*.log``; each folder with each name asked for."""
     given, named = role_of(site, known, "path"), site.argument("filter|include|1")
-    folder = "." if given is None else given.text if given.text is not None else given.shape
-    if folder is None:
-        return None
-    name = (named.text or "*") if named is not None else "*"
     deep = any(key and "recurse".startswith(key) for key in site.named)
+    made: list[Value] = []
+    for place in given.members if given is not None else [constant(".")]:
+        folder = place.text if place.text is not None else place.shape
+        if folder is None:
+            return None
+        for name in named.members if named is not None else [None]:
+            found = _pattern(folder, None if name is None else name.text or "*", deep=deep)
+            one = constant(found) if place.text is not None else Value(raw=site.raw, shape=found)
+            made.append(replace(one, ref=known.returns))
+    return Value(known=True, data=made[:24], raw=site.raw, taint=site.taint)
+
+
+def _pattern(folder: str, name: str | None, *, deep: bool) -> str:
+    """What stands for all that is found in a folder, or by a pattern."""
     own, place = ntpath.basename(folder), ntpath.dirname(folder)
-    if _WILD.search(own) and deep and named is None and not _WILD.search(place):  # *.log: of every folder below
-        found = "\\".join([*([place.rstrip("\\/")] if place else []), "**", own])
-    elif _WILD.search(own) or (named is None and re.search(r"\w\.\w+$", own)):
-        found = folder
-    else:
-        found = "\\".join([*([folder.rstrip("\\/")] if folder not in {".", ".\\", "./"} else []), *["**"] * deep, name])
-    sure = given is None or given.text is not None
-    one = replace(constant(found), ref=known.returns) if sure else Value(ref=known.returns, raw=site.raw, shape=found)
-    return Value(known=True, data=[one], raw=site.raw, taint=site.taint)
+    if _WILD.search(own) and deep and name is None and not _WILD.search(place):  # *.log: of every folder below
+        return "\\".join([*([place.rstrip("\\/")] if place else []), "**", own])
+    if _WILD.search(own) or (name is None and re.search(r"\w\.\w+$", own)):
+        return folder
+    before = [folder.rstrip("\\/")] if folder not in {".", ".\\", "./"} else []
+    return "\\".join([*before, *["**"] * deep, name or "*"])
 
 
 def searched(site: Site, known: Known) -> Value | None:

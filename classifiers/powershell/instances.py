@@ -14,10 +14,11 @@ from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value, constant
 from classifiers.datafile import alternatives
-from classifiers.effects import Breadth, Domain, Effect, OpaqueReason, Reversibility, Verb
-from classifiers.powershell.readers import file_effect, native
+from classifiers.effects import Breadth, Condition, Domain, Effect, OpaqueReason, Reversibility, Tag, Verb
+from classifiers.powershell.readers import file_effect, native, place_of, text_of
 from classifiers.powershell.stdreg import by_name, key_effects
 from classifiers.templates import Given, fill, fill_all
+from classifiers.windows.later import run_later
 from classifiers.windows.places import unset
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _object(kind: str, where: str, site: Site, told: Value) -> Value:
     if not kind:
         return Value(ref=f"{_KIND}?", raw=told.shape or told.raw or site.raw, taint=site.taint)
     written = told.text if told.text is not None and told.text.lower() == kind else kind
-    return replace(constant(named(kind, where)), ref=f"{_KIND}{kind}", taint=site.taint, shape=written)
+    return replace(constant(named(kind, where)), ref=f"{_KIND}{kind}", taint=site.taint, raw=written)
 
 
 def named(kind: str, where: str) -> str:
@@ -129,7 +130,7 @@ def _of_class(site: Site, kind: str, name: str | None, raw: str) -> Effect:
     effect = fill(line, lambda _key: Given(name, raw), site.reader.context) or Effect.parse(line)
     if effect.target is not None or effect.target_raw is not None:
         return effect
-    told = raw if name == "*" else name  # of all that the class has
+    told = (raw if raw.lower() == kind else kind) if name == "*" else name  # of all that the class has
     return replace(effect, target=told, target_raw=None if told else raw)
 
 
@@ -137,20 +138,35 @@ def instance_set(site: Site, known: Known) -> Value | None:
     """An object that is made or changed: of which domain it is says its class."""
     given, verb = role_of(site, known, "what"), Verb(known.roles["verb"])
     kind, name, raw = _target(_own(site, given, known.roles["what"]))
-    table = site.argument("arguments|property|1")
+    table, held = site.argument("arguments|property|1"), dict[str, Value]()
     if verb is Verb.CREATE and kind and table is not None and isinstance(table.data, dict):
-        found = {k: v.text for k, v in table.data.items() if isinstance(v, Value)}
-        name = named(kind, ", ".join(f"{k}='{v}'" for k, v in found.items() if v))
+        held = {k: v for k, v in table.data.items() if isinstance(v, Value)}
+        name = named(kind, ", ".join(f"{k}='{v.text}'" for k, v in held.items() if v.text))
+    effect = _of_class(site, kind, name, raw)
+    tags = (Tag.PERSISTENCE,) if verb is Verb.CREATE and effect.domain is Domain.SERVICES else ()
     effect = replace(
-        _of_class(site, kind, name, raw),
+        effect,
         action=verb,
         destructive=None if verb is Verb.MODIFY else False,
         reversibility=Reversibility.UNKNOWN if verb is Verb.MODIFY else Reversibility.REVERSIBLE,
-        tags=(),
+        tags=tags,
         breadth=Breadth.ONE,
     )
     site.reader.out.put(_tried(site, effect), site.span)
+    _consumer(site, held)
     return given
+
+
+def _consumer(site: Site, held: dict[str, Value]) -> None:
+    """What an event's consumer has run when the event comes: its command line; a script is not read."""
+    for key in ("commandlinetemplate", "executablepath"):
+        if key in held:
+            run_later(text_of(held[key]), None, place_of(site), site.reader.out)
+            return
+    if "scripttext" in held or "scriptfilename" in held:
+        deferred = Condition.DEFERRED
+        site.reader.out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None, condition=deferred)
+        site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, "the consumer's script")
 
 
 def _tried(site: Site, effect: Effect) -> Effect:

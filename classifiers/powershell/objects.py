@@ -114,6 +114,7 @@ def alias(site: Site, known: Known) -> Value | None:
     if short is None or value is None or value.text is None:
         site.reader.out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
         return None
-    site.reader.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"alias:{short}", span=site.span)
+    if not known.effects:
+        site.reader.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"alias:{short}", span=site.span)
     site.reader.renamed[short.lower()] = value.text.lower()
     return None

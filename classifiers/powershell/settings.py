@@ -33,35 +33,43 @@ def later(site: Site, known: Known) -> Value | None:
     return None
 
 
-_STARTUP = re.compile(r"(^|[\\/])((microsoft\.)?(powershell_)?profile\.ps1)$|^\$profile", re.IGNORECASE)
+_PROFILE = re.compile(r"(^|[\\/])((microsoft\.)?(powershell_)?profile\.ps1)$|^\$profile", re.IGNORECASE)
+_LOGON = re.compile(r"[\\/]start menu[\\/]programs[\\/]startup\b(.*)$", re.IGNORECASE)  # a folder
 
 
 def startup(site: Site, known: Known) -> Value | None:
-    """Text put into a profile is run by every later session: it is read, and is deferred."""
+    """Text put into a profile or the folder of what runs at logon is read, and is deferred; a file put there is not."""
     path, value = role_of(site, known, "path"), role_of(site, known, "value")
-    places = path.members if path is not None else []
-    if any(_STARTUP.search(p.text or p.shape or p.raw) for p in places):
-        _later_text(site, value)
-    if site.func.ref != "tee-object":
-        return None
-    return site.argument("@input")
+    for place in path.members if path is not None else []:
+        told = place.text or place.shape or place.raw
+        logon = _LOGON.search(told)
+        if logon is None and not _PROFILE.search(told):
+            continue
+        surface = "powershell" if logon is None or told.lower().endswith(".ps1") else "cmd"
+        batch = logon is None or told.lower().endswith((".bat", ".cmd", ".ps1"))
+        if "copied" in known.roles or not batch:
+            _unread_later(site)
+        elif value is not None:
+            _later_text(site, value, surface)
+    return site.argument("@input") if site.func.ref == "tee-object" else None
 
 
-def _later_text(site: Site, value: Value | None) -> None:
-    out = site.reader.out
-    texts = [v.text for v in value.members] if value is not None else []
-    if None in texts or not texts:
-        if value is not None:
-            out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None, condition=Condition.DEFERRED)
-            out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, "what a later session will run is not in the call")
-        return
-    if not "".join(t or "" for t in texts).strip():
-        return
-    action = place_of(site).asked("powershell", {"command": "\n".join(t for t in texts if t is not None)})
-    if action is None:
-        out.hide(OpaqueReason.DEPTH_CAP, site.span, site.raw)
-        return
-    out.absorb(action, span=site.span, condition=Condition.DEFERRED)
+def _unread_later(site: Site) -> None:
+    deferred = Condition.DEFERRED
+    site.reader.out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None, condition=deferred)
+    site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, "what a later session will run is not in the call")
+
+
+def _later_text(site: Site, value: Value, surface: str) -> None:
+    texts = [t for v in value.members if (t := v.text) is not None]
+    if len(texts) != len(value.members):
+        _unread_later(site)
+    elif "".join(texts).strip():
+        action = place_of(site).asked(surface, {"command": "\n".join(texts)})
+        if action is None:
+            site.reader.out.hide(OpaqueReason.DEPTH_CAP, site.span, site.raw)
+        else:
+            site.reader.out.absorb(action, span=site.span, condition=Condition.DEFERRED)
 
 
 def set_later(site: Site, key: str, value: Value | None) -> None:

@@ -22,6 +22,8 @@ _PROVIDER = re.compile(r"^(microsoft\.powershell\.core\\)?registry::", re.IGNORE
 _HIVE = re.compile(r"^(hk\w+):\\*", re.IGNORECASE)  # PowerShell's drive of a hive
 _ENVIRONMENT = re.compile(r"^env:\\?([\w*?]*)\\?$", re.IGNORECASE)  # PowerShell's drive of variables
 _DRIVE = re.compile(r"^(cert|variable|function|alias|wsman):", re.IGNORECASE)  # its other drives that hold no files
+_PROVIDERS = {"iis": Domain.SERVICES, "wsman": Domain.SERVICES, "ad": Domain.IDENTITY, "sqlserver": Domain.DATABASE}
+_PROVIDED = re.compile(rf"^({'|'.join(_PROVIDERS)}):(?=[\\/])", re.IGNORECASE)  # drives of modules
 _UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!|(?<!\w)\$[{(]?[A-Za-z_]")  # not known before the command runs
 _VARIABLE = re.compile(r"%[\w()]+%|\$(env:|\{)?\w+|%~?\w")
 
@@ -39,14 +41,15 @@ def is_registry(text: str | None) -> bool:
 def placed(effect: Effect) -> Effect:
     """``effect`` with what its Windows path or registry key says; other effects are given back as they are."""
     text = effect.target if effect.target is not None else effect.target_raw
-    if text is not None and effect.domain is Domain.FILESYSTEM and (drive := _ENVIRONMENT.match(text)):
-        effect = replace(effect, domain=Domain.ENVIRONMENT, target=f"env:{drive.group(1) or '*'}", path_scope=None)
-        if effect.action not in {Verb.CREATE, Verb.MODIFY}:
-            return effect
-        return replace(effect, action=Verb.MODIFY, destructive=False, reversibility=Reversibility.REVERSIBLE, tags=())
-    if text is not None and effect.domain is Domain.FILESYSTEM and _DRIVE.match(text):
-        kept = effect.action in _WRITES and text.lower().startswith("cert:")
-        return replace(effect, domain=Domain.SECRETS if kept else Domain.ENVIRONMENT, path_scope=None)
+    if text is not None and effect.domain is Domain.FILESYSTEM:
+        if drive := _ENVIRONMENT.match(text):
+            return _unlost(replace(effect, domain=Domain.ENVIRONMENT, target=f"env:{drive[1] or '*'}", path_scope=None))
+        if (drive := _DRIVE.match(text)) and not (effect.action in _WRITES and drive[1].lower() == "wsman"):
+            kept = effect.action in _WRITES and drive[1].lower() == "cert"
+            moved = replace(effect, domain=Domain.SECRETS if kept else Domain.ENVIRONMENT, path_scope=None)
+            return _unlost(moved) if drive[1].lower() in {"variable", "function", "alias"} else moved
+        if (drive := _PROVIDED.match(text)) and (effect.action in _WRITES or drive[1].lower() != "wsman"):
+            return replace(effect, domain=_PROVIDERS[drive[1].lower()], path_scope=None)
     if text is None or effect.domain not in {Domain.FILESYSTEM, Domain.SECRETS, Domain.ENVIRONMENT}:
         return effect
     if is_registry(text):
@@ -61,6 +64,13 @@ def placed(effect: Effect) -> Effect:
     if row is not None:
         more |= _row_facts(effect, row)
     return replace(effect, **more)
+
+
+def _unlost(effect: Effect) -> Effect:
+    """A name of the session that is set, as ``export`` sets one."""
+    if effect.action not in {Verb.CREATE, Verb.MODIFY}:
+        return effect
+    return replace(effect, action=Verb.MODIFY, destructive=False, reversibility=Reversibility.REVERSIBLE, tags=())
 
 
 def unset(effect: Effect) -> Effect:

@@ -17,6 +17,7 @@ from classifiers.powershell.repair import numbered
 
 _QUALIFIED = re.compile(r"^[\w.]+\\(?=[a-z]+-\w+$)")  # the module of a cmdlet
 _DASHES = "-\u2013\u2014\u2015"
+_GUID = re.compile(r"\{[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}", re.IGNORECASE)
 _NAMES = frozenset({"command_name", "command_name_expr", "path_command_name"})
 
 
@@ -58,7 +59,8 @@ def _command(front: Front, node: Any) -> ir.Node:
         return ir.Other(span, tuple(_elements(front, elements, frozenset()).args))
     func = _command_name(front, name, invokes=invokes)
     known = library("powershell").call(func.id) if isinstance(func, ir.Name) else None
-    found = _elements(front, elements, known.valued if known is not None else frozenset())
+    program = func.id.removesuffix(".exe") if isinstance(func, ir.Name) else ""
+    found = _elements(front, elements, known.valued if known is not None else frozenset(), program)
     words = (_first_word(front, name, func), *found.words)
     call = ir.Call(span, func, tuple(found.args), tuple(found.named), words)
     return ir.Other(span, (call, *found.redirects)) if found.redirects else call
@@ -86,6 +88,7 @@ class _Elements:
     redirects: list[ir.Node] = field(default_factory=list)
     valued: frozenset[str] = frozenset()  # parameters that have a value in this command, whatever they are in others
     waiting: tuple[str, ir.Span] | None = None  # a parameter whose value may come next
+    named_by: str = ""  # the command's own name
     switched: bool = False  # a switch came last
     glued: bool = False  # a colon came last: the next word is part of the one before (ffmpeg's ``-c:v``)
 
@@ -96,8 +99,8 @@ class _Elements:
         self.waiting = None
 
 
-def _elements(front: Front, node: Any, valued: frozenset[str]) -> _Elements:
-    out = _Elements(valued=valued)
+def _elements(front: Front, node: Any, valued: frozenset[str], name: str = "") -> _Elements:
+    out = _Elements(valued=valued, named_by=name)
     for child in node.named_children if node is not None else ():
         if child.type == "command_argument_sep" and front.source.text(child).startswith(":") and out.named:
             out.waiting = out.waiting or (out.named.pop()[0], front.source.span(child))  # -Switch:$value
@@ -150,6 +153,8 @@ def _argument(front: Front, node: Any, text: str, out: _Elements) -> None:
         out.named[-1] = (out.named[-1][0], value)
         return
     out.switched = False
+    if _GUID.fullmatch(text) or (text[:1] == "{" and out.named_by == "bcdedit"):  # names, no blocks
+        value = ir.Const(front.source.span(node), text)
     if out.waiting and out.waiting[0] == "filter":  # a query of a directory in braces: text, no script
         value = ir.Const(front.source.span(node), text)
     if out.glued:
