@@ -29,7 +29,8 @@ _FOR = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE | re.DOTALL)
-_VARIABLE = re.compile(r"%([\w()#$.-]+)(?::~?[^%]*)?%|!([\w()]+)!")
+_VARIABLE = re.compile(r"%([\w()#$.-]+)(?::([^%]*))?%|!([\w()]+)(?::([^!]*))?!")
+_SLICE = re.compile(r"~(-?\d+)?(?:,(-?\d+)?)?")
 _ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\|/")
 _ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
 _LISTED = re.compile(r"['`]\s*dir\b((?=.*\s/b)[^|&>%]*?)(?:\s+2\^?>nul)?\s*['`]$", re.IGNORECASE)
@@ -38,7 +39,7 @@ _TITLE = re.compile(r'^(@?\s*start)\s+"[^"]*"(?=\s+\S)', re.IGNORECASE)  # of th
 _WHOLE = re.compile(
     r'^@?\s*(?:\S*[\\/])?cmd(?:\.exe)?\s+(?:/\w(?::\w+)?\s+)*/[ck]\s*"(.*)"\s*$', re.IGNORECASE | re.DOTALL
 )
-_LISTING = re.compile(r'"[^"]*"?|[,;]')
+_LISTING = re.compile(r'"[^"]*"?|%[^%\s"]+%|[,;]')
 _NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
 _PRINTS_NOTHING = re.compile(r"@?(?:type\s+nul:?|break|rem\.?|cd\.|copy\s+/y\s+nul)", re.IGNORECASE)
 _SHELLS = frozenset(
@@ -92,14 +93,16 @@ class Batch:
         if effect.domain is not Domain.FILESYSTEM or not target or _ROOTED.match(target) or effect.where != "local":
             return effect
         whole = _join(folder, target)
-        return placed(replace(effect, target=whole, path_scope=PathScope.OUTSIDE))
+        scope = PathScope.OUTSIDE if _ABSOLUTE.match(whole) else effect.path_scope
+        return placed(replace(effect, target=whole, path_scope=scope))
 
     def expand(self, text: str) -> str:
         """Variables this text has set are put in; others stay as written."""
 
         def value(found: re.Match[str]) -> str:
-            name = (found.group(1) or found.group(2)).lower()
-            return self.variables.get(name, found.group()) if ":" not in found.group() else found.group()
+            known = self.variables.get((found.group(1) or found.group(3)).lower())
+            part = found.group(2) or found.group(4)
+            return found.group() if known is None else known if part is None else _part(known, part, found.group())
 
         return _VARIABLE.sub(value, text)
 
@@ -119,6 +122,8 @@ class Batch:
             self._loop(loop, command)
         elif (assigned := _SET.match(text)) is not None:
             self.variables[assigned.group(1).lower()] = assigned.group(2)
+        elif re.fullmatch(r"[a-z]:", low):
+            self.folders[-1] = f"{text}\\"
         elif re.match(r"^(cd|chdir|pushd|popd)\b", low):
             self._chdir(text)
         elif (shown := re.fullmatch(r"set(?:\s+([\w()]+))?", text, re.IGNORECASE)) is not None:
@@ -160,7 +165,7 @@ class Batch:
         elif given:
             here = self.folders[-1] or self.context.cwd
             self.context = replace(self.context, cwd=None)
-            there = given[0] if _ABSOLUTE.match(given[0]) else here and _join(here, given[0])
+            there = given[0] if _ABSOLUTE.match(given[0]) else _join(here, given[0]) if here else given[0]
             self.folders = [*self.folders, there] if name.lower() == "pushd" else [*self.folders[:-1], there]
 
     def _program(self, text: str, command: Command) -> None:
@@ -216,6 +221,19 @@ def _never(text: str) -> bool:
         return False
     negated, left, how, right = found[1], found[2].lower(), found[3].lower(), found[4].lower()
     return how in {"==", "equ", "neq"} and ((left == right) is (how == "neq")) is not bool(negated)
+
+
+def _part(text: str, part: str, written: str) -> str:
+    """``%X:~1,-2%``: a slice of the value; ``%X:old=new%``: it with a text replaced; else as it is written."""
+    cut = _SLICE.fullmatch(part)
+    if cut is not None:
+        start = int(cut[1] or 0)
+        rest = text[start:] if start >= 0 or -start < len(text) else text
+        return rest if cut[2] is None else rest[: int(cut[2])]
+    old, mark, new = part.partition("=")
+    if not mark or not old or old.startswith("*"):
+        return written
+    return re.sub(re.escape(old), lambda _m: new, text, flags=re.IGNORECASE)
 
 
 def _spaced(found: re.Match[str]) -> str:

@@ -31,6 +31,8 @@ class Command:
     depth: int = 0  # parentheses it stands in
 
 
+_HIDDEN = str.maketrans({"<": "\ue001", ">": "\ue002"})  # behind a caret they redirect nothing
+_SHOWN = str.maketrans({"\ue001": "<", "\ue002": ">"})
 _CONDITIONS = {"&&": Condition.ON_SUCCESS, "||": Condition.ON_FAILURE}
 _REDIRECT = re.compile(r"(?:(?<=\s)|^|(?<=[^\d\s]))(\d?)(>>|>|<)\s*(&\s*\d|\"[^\"]*\"|[^\s&|<>()\"]+(?:\"[^\"]*\")?)")
 _REMARK = re.compile(r"\s*@?rem\s+[^\s&|<>]+\s", re.IGNORECASE)  # cmd.exe reads one word of it, then skips the line
@@ -44,7 +46,7 @@ def commands(text: str) -> Iterator[Command]:
         if raw and not _LABEL.match(raw):
             plain, redirects = _redirects(raw)
             condition = _CONDITIONS.get(before, Condition.ALWAYS)
-            yield Command(plain, start, end, condition, redirects, before == "|", depth)
+            yield Command(plain.translate(_SHOWN), start, end, condition, redirects, before == "|", depth)
         before = _mark_at(text, end)
 
 
@@ -57,7 +59,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str, int]]:
         if char == "^" and not quoted and i + 1 < len(text):
             skip = 3 if text[i + 1 : i + 3] == "\r\n" else 2
             if text[i + 1] not in "\r\n":
-                out.append(text[i + 1])
+                out.append(text[i + 1].translate(_HIDDEN))
             i += skip
             continue
         if char == '"':

@@ -35,7 +35,11 @@ def load_places() -> None:
 
 
 def is_registry(text: str | None) -> bool:
-    return text is not None and _KEY.match(text.strip("'\"").lstrip("\\")) is not None
+    if text is None:
+        return False
+    key = text.strip("'\"")
+    elsewhere = key.lstrip("\\").partition("\\")[2] if key.startswith("\\\\") else ""  # \\host\HKLM\...
+    return _KEY.match(key.lstrip("\\")) is not None or _KEY.match(elsewhere) is not None
 
 
 def placed(effect: Effect) -> Effect:
