@@ -24,9 +24,10 @@ _CALLBACKS = frozenset(
 _ONE_BY_ONE = frozenset({
     "map", "imap", "imap_unordered", "starmap", "filter", "forEach", "each", "apply", "sorted", "sort", "min", "max",
     "reduce", "groupby", "takewhile", "dropwhile", "array_map", "array_walk", "array_filter", "filterfalse",
-    "some", "every", "flatMap",
+    "some", "every", "flatMap", "array_reduce",
 })  # fmt: skip
 _GIVES_SELF = frozenset({"then", "tap", "yield_self"})  # what they are called on is what the function gets
+_FOLDS = frozenset({"reduce", "reduceRight", "array_reduce", "inject", "each_with_object"})
 _TIMERS = frozenset({"setTimeout", "setInterval"})  # a number of milliseconds stands between
 _SERVERS = re.compile(r"server|serve\b|register|create_connection", re.IGNORECASE)
 _CALLED_BY_SERVERS = ("do_", "handle", "on_", "run", "process", "data_received", "connection_made")
@@ -99,7 +100,8 @@ def given_by(func: Value) -> list[list[Value]]:
     if held is not None and func.ref.rpartition(".")[2] in _GIVES_SELF:
         return [[held]]
     if held is not None and isinstance(held.data, list) and held.data:
-        return [[v] for v in held.data[:MAX_TURNS]]
+        before = [unknown("", held)] if func.ref.rpartition(".")[2] in _FOLDS else []
+        return [[*before, v] for v in held.data[:MAX_TURNS]]
     if held is not None and (table := members(held)) is not None:
         which = func.ref.rpartition("_")[2]
         pairs = list(zip(*table, strict=True))[:MAX_TURNS]
@@ -118,9 +120,11 @@ def _given(func: Value, handed: Value, args: list[Value], named: dict[str, Value
     listed = named.get("args")
     if listed is not None:
         return [listed.data if isinstance(listed.data, list) else [UNKNOWN]]
-    if func.ref.rpartition(".")[2] in _ONE_BY_ONE:
+    method = func.ref.rpartition(".")[2]
+    if method in _ONE_BY_ONE:
         items = next((a.data for a in others if isinstance(a.data, list)), None)
-        return [[item] for item in items[:MAX_TURNS]] if items else [[unknown("", *others)]]
+        before = [unknown("", *others)] if method in _FOLDS else []  # what the turns before have made
+        return [[*before, item] for item in items[:MAX_TURNS]] if items else [[unknown("", *others)]]
     if others is before and any(
         a.text is not None for a in others
     ):  # ``on("done", f)``: what it is called with comes later

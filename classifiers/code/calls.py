@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.code.constants import fold
+from classifiers.code.filling import formatted
 from classifiers.code.ir import Node
 from classifiers.code.library import Known
 from classifiers.code.readers import BINDERS, PLACES, READERS, STRANGERS
@@ -267,4 +268,6 @@ def _folded(site: Site, known: Known, own: Value) -> Value:
     is_method = site.reader.library.methods.get(site.func.ref.rpartition(".")[2]) is known
     if is_method and not own.known and known.value in TEXT_KINDS:
         return unknown(site.raw, own, *site.args)
+    if known.value == "format" and site.named and own.text is not None:
+        return formatted(own.text, list(site.args), site.raw, site.named)
     return fold(known.value, own, list(site.args), site.raw)

@@ -23,6 +23,7 @@ HOME = re.compile(
 )
 SELVES = frozenset({"self", "cls", "this", "$this"})
 _PATH_PARTS = frozenset({"parent", "name", "stem", "suffix"})
+_TABLE_WORDS = frozenset({"items", "values", "get", "pop"})
 _BUILTINS = frozenset({"builtins", "__builtins__", "__builtin__", "_G", "_ENV", "package.loaded"})
 _NAMESPACES = frozenset({"sys.modules", "globals()", "_G", "_ENV", "package.loaded"})
 
@@ -92,6 +93,8 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
             return replace(base, data=[fold(kind, item, [], item.raw) for item in base.members])
     if node.name == "__dict__" and base.ref:
         return base
+    if node.name in _TABLE_WORDS and base.ref in reader.library.acting and _is_none(reader, base.ref, node.name):
+        return replace(escaped(reader, base), ref=f"?.{node.name}")  # of ``vars(os)``
     if reader.argv is not None and reader.argv[0] == f"{base.ref}.{node.name}":
         return reader.argv[1]
     text = reader.library.constants.get(f"{base.ref}.{node.name}")
@@ -111,6 +114,10 @@ def _attr(reader: Interpreter, node: ir.Attr) -> Value:
         taint=base.taint,
         data=base if base.known or base.others else None,
     )
+
+
+def _is_none(reader: Interpreter, module: str, name: str) -> bool:
+    return f"{module}.{name}" not in reader.library.calls
 
 
 def _index(reader: Interpreter, node: ir.Index) -> Value:

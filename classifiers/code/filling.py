@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from classifiers.code.values import Value, constant, taints, unknown
 
 MAX_TEXT = 100_000
+NO_NAMES: Mapping[str, Value] = {}
 _WIDE = re.compile(r"\d{4}|\*")  # a width that would make the text, not the program, long
 
 
@@ -27,14 +28,16 @@ def percent(text: str, right: Value, raw: str) -> Value:
 _SPECIFIED = re.compile(r"\{[^{}]*[:!.\[][^{}]*\}")  # a field with more than its number or name
 
 
-def formatted(text: str, args: Sequence[Value], raw: str) -> Value:
-    short = text.count("{") * max((len(str(a.data)) for a in args if is_plain(a)), default=0) <= MAX_TEXT
-    if not short or not all(map(is_plain, args)) or _SPECIFIED.search(text) is not None:
-        return replace(unknown(raw, *args), shape=re.sub(r"\{[^{}]*\}", "$ARG", text))
+def formatted(text: str, args: Sequence[Value], raw: str, named: Mapping[str, Value] = NO_NAMES) -> Value:
+    every = [*args, *named.values()]
+    short = text.count("{") * max((len(str(a.data)) for a in every if is_plain(a)), default=0) <= MAX_TEXT
+    if not short or not all(map(is_plain, every)) or _SPECIFIED.search(text) is not None:
+        return replace(unknown(raw, *every), shape=re.sub(r"\{[^{}]*\}", "$ARG", text))
     try:
-        return constant(text.format(*[a.data for a in args]), taints(*args))
+        found = text.format(*[a.data for a in args], **{name: v.data for name, v in named.items()})
     except (LookupError, ValueError, TypeError):
-        return unknown(raw, *args)
+        return unknown(raw, *every)
+    return constant(found, taints(*every))
 
 
 def is_plain(value: Value) -> bool:

@@ -18,7 +18,8 @@ _TABLE = {
     "array": "sequence", "object": "mapping", "assignment_expression": "assign", "variable_declarator": "assign",
     "augmented_assignment_expression": "append", "function_declaration": "function",
     "function_expression": "function", "arrow_function": "function", "method_definition": "function",
-    "generator_function_declaration": "function", "class_declaration": "klass", "if_statement": "branch",
+    "generator_function_declaration": "function", "class_declaration": "klass", "abstract_class_declaration": "klass",
+    "type_assertion": "asserted", "if_statement": "branch",
     "unary_expression": "unary",
     "ternary_expression": "choice", "sequence_expression": "comma", "for_in_statement": "loop",
     "while_statement": "again", "do_statement": "again", "for_statement": "again", "switch_case": "optional",
@@ -70,6 +71,10 @@ class _Front(GrammarFront):
         if any(c.type in {"accessibility_modifier", "readonly"} for c in part.children) and out.names:
             span, name = self.source.span(part), out.names[-1]
             out.first.append(ir.Assign(span, (ir.Attr(span, ir.Name(span, "this"), name),), ir.Name(span, name)))
+
+    def asserted(self, node: Any) -> ir.Node:
+        """``<T>value``."""
+        return self.node(node.named_children[-1])
 
     def comma(self, node: Any) -> ir.Node:
         return ir.Other(self.source.span(node), tuple(self.block(node)), last=True)

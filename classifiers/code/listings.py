@@ -98,12 +98,22 @@ def _counted(own: Value, args: Sequence[Value], raw: str) -> Value:
     return Value(known=True, data=pairs, raw=raw, taint=taints(args[0]))
 
 
+def _zipped(own: Value, args: Sequence[Value], raw: str) -> Value:
+    """``zip``: the first of each, the second of each, …"""
+    lists = [a.data for a in args if a.known and isinstance(a.data, list)]
+    if len(lists) != len(args) or not args:
+        return unknown(raw, own, *args)
+    rows = [Value(known=True, data=list(row), raw=raw) for row in zip(*lists, strict=False)]
+    return Value(known=True, data=rows, raw=raw, taint=taints(*args))
+
+
 LISTINGS: dict[str, Callable[[Value, Sequence[Value], str], Value]] = {
     "found": _named_pattern,
     "names": _names,
     "listed": lambda own, args, raw: _joined(own, args, raw, "*"),
     "listed_below": lambda own, args, raw: _joined(own, args, raw, "**/*"),
     "counted": _counted,
+    "zipped": _zipped,
     "table_keys": lambda own, args, raw: _table(own, args, raw, "keys"),
     "table_values": lambda own, args, raw: _table(own, args, raw, "values"),
     "table_items": lambda own, args, raw: _table(own, args, raw, "items"),

@@ -168,6 +168,15 @@ def taken(site: Site, known: Known) -> Value | None:
     return found if isinstance(found, Value) else None
 
 
+def table(site: Site, _known: Known) -> Value | None:
+    """``dict(a=1)``, ``dict(table, a=1)``."""
+    given = site.args[0].data if site.args else {}
+    if not isinstance(given, dict) or len(site.args) > 1:
+        return None
+    data = {**given, **site.named}
+    return Value(known=True, data=data, raw=site.raw, taint=site.taint) if data else None
+
+
 def constant_named(site: Site, _known: Known) -> Value | None:
     """Ruby's ``Object.const_get(:File)``: a class or module by its name."""
     name = site.argument("0")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from dataclasses import replace
 from itertools import accumulate
 
 from classifiers.clock import spent
@@ -65,6 +66,15 @@ def _method_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """A property is called by looking at it: its name says that it is one of those nobody calls by name."""
     marks = {d.id if isinstance(d, ast.Name) else d.attr for d in node.decorator_list if isinstance(d, _NAMED)}
     return f"__get_{node.name}" if marks & _PROPERTIES else node.name
+
+
+def _static(node: ast.FunctionDef | ast.AsyncFunctionDef, made: ir.Function) -> ir.Function:
+    """A static method takes no object; in place of one stands a name that nobody can say."""
+    if not any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list):
+        return made
+    rest = None if made.rest is None else (made.rest[0] + 1, made.rest[1])
+    defaults = (("", None), *made.defaults) if made.defaults else ()
+    return replace(made, params=("", *made.params), defaults=defaults, rest=rest)
 
 
 _NAMED = (ast.Name, ast.Attribute)
@@ -130,7 +140,7 @@ class _Reader:
             case ast.ClassDef():
                 methods = [s for s in node.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)]
                 rest = [s for s in node.body if s not in methods]
-                made = tuple(self.function(_method_name(m), m.args, m.body, self.span(m)) for m in methods)
+                made = tuple(_static(m, self.function(_method_name(m), m.args, m.body, self.span(m))) for m in methods)
                 before = [e for m in methods for e in (*self.decorators(m.decorator_list), *self.at_definition(m))]
                 bases = self.exprs([*node.bases, *(k.value for k in node.keywords)])
                 body = (*bases, *before, *self.block(rest))
@@ -183,17 +193,20 @@ class _Reader:
         return value if item.optional_vars is None else ir.Assign(value.span, (self.expr(item.optional_vars),), value)
 
     def function(self, name: str, args: ast.arguments, body: list[ast.stmt], span: ir.Span) -> ir.Function:
+        before, self.outside = self.outside, self.outer_names(body)
+        statements = tuple(self.block(body))
+        self.outside = before
+        return self.taking(name, args, statements, span)
+
+    def taking(self, name: str, args: ast.arguments, body: tuple[ir.Node, ...], span: ir.Span) -> ir.Function:
+        """A function of these parameters."""
         plain = [*args.posonlyargs, *args.args]
         params = tuple(a.arg for a in (*plain, *args.kwonlyargs))
         given = [*[None] * (len(plain) - len(args.defaults)), *args.defaults, *args.kw_defaults]
         defaults = tuple((p, None if d is None else self.expr(d)) for p, d in zip(params, given, strict=True))
         known = defaults if any(d is not None for _, d in defaults) else ()
         rest = (len(plain), args.vararg.arg) if args.vararg is not None else None
-        keywords = args.kwarg.arg if args.kwarg is not None else ""
-        before, self.outside = self.outside, self.outer_names(body)
-        statements = tuple(self.block(body))
-        self.outside = before
-        return ir.Function(span, name, params, statements, known, rest, keywords)
+        return ir.Function(span, name, params, body, known, rest, args.kwarg.arg if args.kwarg is not None else "")
 
     def outer_names(self, body: list[ast.stmt]) -> frozenset[str]:
         """What ``global`` and ``nonlocal`` name within a function."""
@@ -252,10 +265,9 @@ class _Reader:
             case ast.Subscript():
                 return ir.Index(span, self.expr(node.value), self.expr(node.slice))
             case ast.Lambda():
-                params = tuple(a.arg for a in node.args.args)
-                closure = ir.Function(span, "", params, (self.expr(node.body),))
+                closure = self.taking("", node.args, (self.expr(node.body),), span)
                 defaults = [d for d in (*node.args.defaults, *node.args.kw_defaults) if d is not None]
-                return ir.Other(span, tuple(self.exprs(defaults))) if _calls(defaults) else closure
+                return ir.Other(span, (*self.exprs(defaults), closure), last=True) if _calls(defaults) else closure
             case ast.Starred():
                 return ir.Spread(span, self.expr(node.value))
             case ast.Await():

@@ -59,6 +59,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "module": name_readers.module,
     "coderef": name_readers.coderef,
     "taken": name_readers.taken,
+    "table": name_readers.table,
     "constant_named": name_readers.constant_named,
     "own_member": name_readers.own_member,
     "mixed_in": name_readers.mixed_in,

@@ -97,7 +97,7 @@ def _loop(reader: Interpreter, node: ir.Loop) -> Value:
         again(reader, before, lambda: take(turns[-1]))
     if node.gives and items.known and isinstance(items.data, list) and (node.gives == "all" or are_patterns(given)):
         return Value(known=True, data=given, raw=reader.source(node), taint=taints(*given))
-    return UNKNOWN
+    return unknown(reader.source(node), items, *given) if node.gives else UNKNOWN
 
 
 def _returned(reader: Interpreter, node: ir.Return) -> Value:
