@@ -186,6 +186,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "commas": _each,
     "last": lambda t: t.split()[-1] if t.split() else t,
     "setting_src": lambda t: next((p.partition("=")[2] for p in t.split(",") if p.startswith(("src=", "source="))), t),
+    "setting_dest": lambda t: next((p.partition("=")[2] for p in t.split(",") if p.startswith(("dest=", "dst="))), t),
     "setting_file": lambda t: next((p[5:] for p in t.split(",") if p.startswith(("file=", "path="))), t.split(",")[0]),
 }
 _SAFE = frozenset(

@@ -83,10 +83,11 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     if words and words[0].text in _HELP:
         return
     rest, starts = _starts(words)
+    listed = not starts and any(w.text == "-files0-from" for w in rest)
     where = starts or [Word(".", name.span)]
     narrowed = any(w.text in _NARROW or w.text.startswith("-newer") for w in rest)
     filtered = any(w.text in _FILTERS or w.text.startswith("-newer") for w in rest)
-    for start in where:
+    for start in () if listed else where:
         reading.items.append(
             Told(Verb.READ, Domain.FILESYSTEM, start.text, {**_READ, "filtered": filtered}, start.span, start)
         )
