@@ -83,6 +83,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "wmi_class": instances.wmi_class,
     "registry": stdreg.registry,
     "startup": settings.startup,
+    "scheduled": settings.scheduled,
     "block": powershell.block,
     "opened": powershell.opened,
     "narrowed": found.narrowed,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.datafile import alternatives, table
-from classifiers.effects import Verb
+from classifiers.effects import Domain, Verb
 from classifiers.powershell.readers import file_effect
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def bound(site: Site, known: Known) -> Site:
         site = replace(site, args=[v for v in site.args if v not in splats], named={**options, **site.named})
     named = _named(site.named, known)
     _files(site, known, named)
+    _machine(site, known, named)
     if not (known.names or known.effects):
         return site
     args = list(site.args)
@@ -76,6 +77,22 @@ def _files(site: Site, known: Known, named: dict[str, Value]) -> None:
         out = _OUT.search(name) is not None or _WRITES.search(site.func.ref) is not None
         effect = file_effect(site, value, Verb.MODIFY if out else Verb.READ)
         site.reader.out.put(effect, site.span)
+
+
+_HERE = frozenset({"localhost", ".", "127.0.0.1", "$env:computername", "$(hostname)"})
+
+
+def _machine(site: Site, known: Known, named: dict[str, Value]) -> None:
+    """``Stop-Computer -ComputerName web1``: done on another machine; the entries of remoting tell it themselves."""
+    given = named.get("computername")
+    verb = site.func.ref.partition("-")[0]
+    if given is None or "computername" in known.names or verb in {"get", "test", "wait", "find", "search", "read"}:
+        return
+    for one in given.members[:24]:
+        raw = one.shape or one.raw
+        if (one.text or raw).lower() not in _HERE:
+            told = None if one.text else raw or "?"
+            site.reader.out.add(Domain.NETWORK, Verb.EXECUTE, one.text, target_raw=told, span=site.span)
 
 
 @cache

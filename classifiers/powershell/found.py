@@ -95,13 +95,33 @@ _ASKED_NAME = re.compile(
 )
 
 
+_ASKED_KIND = re.compile(
+    r"(?:\$_\.|\$PSItem\.|Where-Object\s+|where\s+|\?\s+|-Property\s+)Extension\s+-c?eq\s+['\"](\.\w+)['\"]\s*\}?\s*\)?$",
+    re.IGNORECASE,
+)
+
+
 def narrowed(site: Site, _known: Known) -> Value | None:
     """Where-Object: what is handed on; of all things of a kind those of one name, when only that is asked."""
     before = site.argument("@input")
-    if before is None:
-        return None
-    asked = _ASKED_NAME.search(site.raw.strip()) if before.text == "*" and " -and " not in site.raw.lower() else None
-    return replace(before, data=asked[1]) if asked is not None else before
+    raw = site.raw.strip()
+    if before is None or re.search(r"\s-(and|or|not)\s", raw, re.IGNORECASE):
+        return before
+    asked = _ASKED_NAME.search(raw)
+    if before.text == "*":
+        return replace(before, data=asked[1]) if asked is not None else before
+    kind = _ASKED_KIND.search(raw)
+    name = asked[1] if asked is not None else f"*{kind[1]}" if kind is not None else None
+    if name is None or not isinstance(before.data, list):
+        return before
+    return replace(before, data=[_of_name(item, name) for item in before.members])
+
+
+def _of_name(item: Value, name: str) -> Value:
+    """Files that are found in a folder, those of one name."""
+    if item.ref != "[fileobject]" or item.text is None or ntpath.basename(item.text) != "*":
+        return item
+    return replace(item, data=f"{item.text[:-1]}{name}")
 
 
 def unpacked(site: Site, known: Known) -> Value | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
-from classifiers.code.values import Value, hole
+from classifiers.code.values import Value, constant, hole
 from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, Reversibility, Tag, Verb
 from classifiers.gather import Gather, tagged
 from classifiers.http import is_unread, request_effects
@@ -57,7 +57,15 @@ def bits(site: Site, known: Known) -> Value | None:
         there is not None and re.match(r"https?:", there.text or "") is not None
     )
     swapped = {"url": known.roles["outfile"], "infile": known.roles["url"]}
-    return web(site, replace(known, roles=swapped), "PUT") if up else web(site, known)
+    if up:
+        return web(site, replace(known, roles=swapped), "PUT")
+    source, plain = role_of(site, known, "url"), replace(known, roles={"url": "source", "outfile": "destination"})
+    places = there.members if there is not None else []
+    for i, one in enumerate(source.members if source is not None else [Value(raw=site.raw)]):
+        own = re.search(r"//[^?#]*/([^/?#]+)", one.text or "")
+        place = places[min(i, len(places) - 1)] if places else constant(own[1] if own is not None else ".")
+        web(replace(site, args=[], named={"source": one, "destination": place}), plain)
+    return Value(raw=site.raw, taint=site.taint)
 
 
 def remote(site: Site, known: Known) -> Value | None:

@@ -6,12 +6,13 @@ In: the call that writes, its key and value. Out: what will run, ``deferred``; t
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classifiers.code.handing import role_of
 from classifiers.code.library import Known
 from classifiers.code.values import Value
-from classifiers.effects import Condition, Domain, OpaqueReason, Verb
+from classifiers.effects import Condition, Domain, OpaqueReason, Reversibility, Verb
 from classifiers.powershell.readers import place_of, text_of
 from classifiers.windows.later import run_later, set_to_run
 
@@ -34,13 +35,19 @@ def later(site: Site, known: Known) -> Value | None:
 
 
 _PROFILE = re.compile(r"(^|[\\/])((microsoft\.)?(powershell_)?profile\.ps1)$|^\$profile", re.IGNORECASE)
+_OVERWRITES = frozenset({"set-content", "__write__"})
 _LOGON = re.compile(r"[\\/]start menu[\\/]programs[\\/]startup\b(.*)$", re.IGNORECASE)  # a folder
 
 
 def startup(site: Site, known: Known) -> Value | None:
     """Text put into a profile or the folder of what runs at logon is read, and is deferred; a file put there is not."""
     path, value = role_of(site, known, "path"), role_of(site, known, "value")
-    for place in path.members if path is not None else []:
+    places = path.members if path is not None else []
+    if value is not None and value.known and value.data is None and site.func.ref in _OVERWRITES:  # ``$null > f``
+        made = site.reader.out.effects
+        for i in range(max(0, len(made) - len(places)), len(made)):
+            made[i] = replace(made[i], destructive=True, reversibility=Reversibility.IRREVERSIBLE)
+    for place in places:
         told = place.text or place.shape or place.raw
         logon = _LOGON.search(told)
         if logon is None and not _PROFILE.search(told):
@@ -58,6 +65,14 @@ def _unread_later(site: Site) -> None:
     deferred = Condition.DEFERRED
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None, condition=deferred)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, "what a later session will run is not in the call")
+
+
+def scheduled(site: Site, known: Known) -> Value | None:
+    """A task or a job: what it runs is read where it is made; what stands for it and is not known is not."""
+    given = [role_of(site, known, role) for role in ("action", "object", "block")]
+    if any(v is not None and not v.taint and v.function is None and v.raw.startswith("$") for v in given):
+        _unread_later(site)
+    return None
 
 
 def _later_text(site: Site, value: Value, surface: str) -> None:

@@ -155,7 +155,9 @@ def _argument(front: Front, node: Any, text: str, out: _Elements) -> None:
     out.switched = False
     if _GUID.fullmatch(text) or (text[:1] == "{" and out.named_by == "bcdedit"):  # names, no blocks
         value = ir.Const(front.source.span(node), text)
-    if out.waiting and out.waiting[0] == "filter":  # a query of a directory in braces: text, no script
+    if (
+        out.waiting and out.waiting[0] == "filter" and text[:1] == "{"
+    ):  # a query of a directory in braces: text, no script
         value = ir.Const(front.source.span(node), text)
     if out.glued:
         span = (out.words[-1].span[0], front.source.span(node)[1])
