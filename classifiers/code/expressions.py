@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
+from classifiers.code.attributes import HOME, member
 from classifiers.code.calls import Site, make_call
-from classifiers.code.constants import binary, fold, join, path_part
+from classifiers.code.constants import binary, join
 from classifiers.code.containers import escaped
 from classifiers.code.listings import are_patterns
 from classifiers.code.values import Value, constant, taints, unknown
@@ -18,13 +17,6 @@ from classifiers.effects import OpaqueReason
 
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
-HOME = re.compile(
-    r"process\.env\.HOME|(?:process\.env|os\.environ|\$?ENV|\$_(?:ENV|SERVER))(?:\[['\"]HOME['\"]\]|\{['\"]?HOME['\"]?\})"
-)
-SELVES = frozenset({"self", "cls", "this", "$this"})
-_PATH_PARTS = frozenset({"parent", "name", "stem", "suffix"})
-_TABLE_WORDS = frozenset({"items", "values", "get", "pop"})
-_BUILTINS = frozenset({"builtins", "__builtins__", "__builtin__", "_G", "_ENV", "package.loaded"})
 _NAMESPACES = frozenset({"sys.modules", "globals()", "_G", "_ENV", "package.loaded"})
 
 
@@ -61,65 +53,6 @@ def _starred(reader: Interpreter, name: str) -> str:
     return next((f"{m}.{name}" for m in reader.stars if reader.library.call(f"{m}.{name}") is not None), name)
 
 
-def _attr(reader: Interpreter, node: ir.Attr) -> Value:
-    own = reader.fields.get(node.name) if isinstance(node.obj, ir.Name) and node.obj.id in SELVES else None
-    if own is not None:
-        return own
-    base = reader.value(node.obj)
-    method = next((m for m in base.made_by.methods if m.name == node.name), None) if base.made_by is not None else None
-    if method is not None:
-        return Value(function=method, made_by=base.made_by, raw=reader.source(node), data=base)
-    kept = reader.fields.get(node.name) if isinstance(base.function, ir.Class) or base.made_by is not None else None
-    if kept is not None:
-        return kept
-    if isinstance(base.function, ir.Class) and node.name == "new":
-        return base
-    if isinstance(base.function, ir.Function) and node.name in {"call", "new", "yield", "curry", "to_proc"}:
-        return base
-    if HOME.fullmatch(reader.source(node)):
-        return constant("~")
-    if base.ref == "Path" and node.name in _PATH_PARTS:
-        return path_part(base, node.name, reader.source(node))
-    if base.ref in _BUILTINS:
-        return Value(ref=node.name, raw=reader.source(node))
-    if base.known and isinstance(base.data, dict) and isinstance(base.data.get(node.name), Value):
-        found: Value = base.data[node.name]
-        return found
-    if base.text is not None and (kind := reader.library.members.get(node.name)) is not None:
-        return fold(kind, base, [], base.raw)
-    if reader.language == "powershell" and base.known and isinstance(base.data, list) and base.data:
-        kind = reader.library.members.get(node.name)  # of each that a list has
-        if kind is not None and all(item.text is not None for item in base.members):
-            return replace(base, data=[fold(kind, item, [], item.raw) for item in base.members])
-    if node.name == "__dict__" and base.ref:
-        return base
-    if node.name in _TABLE_WORDS and base.ref in reader.library.acting and _is_none(reader, base.ref, node.name):
-        return replace(escaped(reader, base), ref=f"?.{node.name}")  # of ``vars(os)``
-    if reader.argv is not None and reader.argv[0] == f"{base.ref}.{node.name}":
-        return reader.argv[1]
-    text = reader.library.constants.get(f"{base.ref}.{node.name}")
-    if text is not None:
-        return constant(text)
-    if base.ref and f"{base.ref}.{node.name}@get" in reader.library.calls:  # looking is an effect of its own
-        return reader.call_library(f"{base.ref}.{node.name}@get", [], node.span)
-    if base.ref:
-        whole = reader.library.members.get(node.name, "text") == "text"  # no part of the path that it stands for
-        shape = base.shape if whole else None
-        return Value(
-            ref=f"{base.ref}.{node.name}", raw=reader.source(node), taint=base.taint, data=base.data, shape=shape
-        )
-    return Value(
-        ref=f"?.{node.name}",
-        raw=reader.source(node),
-        taint=base.taint,
-        data=base if base.known or base.others else None,
-    )
-
-
-def _is_none(reader: Interpreter, module: str, name: str) -> bool:
-    return f"{module}.{name}" not in reader.library.calls
-
-
 def _index(reader: Interpreter, node: ir.Index) -> Value:
     base, key = reader.value(node.obj), reader.value(node.key)
     if isinstance(base.function, ir.Function) and reader.language == "ruby":
@@ -150,8 +83,8 @@ def _index(reader: Interpreter, node: ir.Index) -> Value:
             return make_call(Site(reader, Value(ref=f"{base.ref}[]", data=base.data), [key], {}, node.span))
         if key.text is None and base.ref in reader.library.acting:
             return unknown(reader.source(node), escaped(reader, base), key)
-        member = f".{key.text}" if key.text else ""
-        return Value(ref=base.ref + member, raw=reader.source(node), taint=taints(base, key), data=base.data)
+        suffix = f".{key.text}" if key.text else ""
+        return Value(ref=base.ref + suffix, raw=reader.source(node), taint=taints(base, key), data=base.data)
     return unknown(reader.source(node), base)
 
 
@@ -218,7 +151,7 @@ def _taint_of(reader: Interpreter, nodes: Iterable[ir.Node]) -> frozenset[int]:
 READERS: dict[type, Callable[[Interpreter, Any], Value]] = {
     ir.Const: _const,
     ir.Name: _name,
-    ir.Attr: _attr,
+    ir.Attr: member,
     ir.Index: _index,
     ir.Join: _join,
     ir.Binary: _binary,

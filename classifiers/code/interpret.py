@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from classifiers.code import expressions, ir, statements
+from classifiers.code.arguments import given, parameters
 from classifiers.code.calls import Site, make_call
 from classifiers.code.containers import loosen
 from classifiers.code.invocations import invoke
@@ -24,8 +25,6 @@ from classifiers.shell import hooks
 
 # The list of words a program is given.
 _ARGV = {"python": "sys.argv", "javascript": "process.argv"}
-# The list of what a function is given.
-_LISTED = {"perl": "_", "javascript": "arguments"}
 # Functions there see the names around them, and may set them.
 _CLOSED_OVER = frozenset({"python", "javascript", "ruby", "perl"})
 MAX_STEPS = 60_000
@@ -146,49 +145,46 @@ class Interpreter:
         ``around``: the names of the function it was made in, which may have ended.
         """
         if isinstance(node, ir.Class):
-            made = Value(raw=node.name, made_by=node)
-            own = [m for m in self.inherited(node) if m.name in _UNASKED]
-            for method in sorted(own, key=lambda m: m.name in {"__enter__", "__exit__", "__del__"}):
-                makes = method.name in {"constructor", "initialize", "__construct"}
-                self.enter(method, args if makes else [made, *args], named)
-            for method in node.methods:
-                if method not in own and _is_implied(method.name):
-                    self.enter(method, [])
-            return made
-        if (
-            self.language == "ruby" and not node.name and len(node.params) > 1 and len(args) == 1
-        ):  # a block takes it apart
-            args = args[0].members
+            return self.construct(node, args, named)
         again = self.reading.count(node)
         if again > 1 or len(self.reading) >= MAX_DEPTH or (again and node.name in _UNASKED):  # another class's
             return UNKNOWN
-        if again:  # this once for all further turns: what they are given is not known, but lists are filled by them
-            args = [a if isinstance(a.data, list | dict) else unknown(a.raw, a) for a in args]
-            named = {k: v if isinstance(v.data, list | dict) else unknown(v.raw, v) for k, v in (named or {}).items()}
+        args, named = given(self.language, node, args, named or {}, again=bool(again))
         self.reading.append(node)
         self.read.add(id(node))
-        if self.language == "powershell":
-            named = {f"${key}": value for key, value in (named or {}).items()}
-            named["$args"] = Value(known=True, data=list(args[len(node.params) :]), raw="$args")
-        if self.language in _LISTED and args:
-            named = {**(named or {}), _LISTED[self.language]: Value(known=True, data=list(args), taint=taints(*args))}
         outer = [around] if around is not None and not any(s is around for s in self.scopes) else []
-        self.scopes += [*outer, _bound(node, args, named or {})]
+        self.scopes += [*outer, parameters(node, args, named)]
         try:
             for name, default in node.defaults[len(args) :] if node.defaults else ():
-                if default is not None and name not in (named or {}):
+                if default is not None and name not in named:
                     self.scopes[-1][name] = self.default(default)
-            self.ends.append([])
-            self.given.append([])
-            value = self.run(node.body)
-            ends, given = self.ends.pop(), self.given.pop()
-            if given:  # a generator: where its members stand depends on the way it takes
-                loosen(self, given, changed=len(given) > 1)
-                return Value(known=True, data=given, raw=node.name, taint=taints(*given))
-            return any_of(self, ends, value)
+            return self.body(node)
         finally:
             del self.scopes[-1 - len(outer) :]
             self.reading.pop()
+
+    def construct(self, node: ir.Class, args: list[Value], named: dict[str, Value] | None) -> Value:
+        """An object of a class: what makes it is read, and what the language calls of it."""
+        made = Value(raw=node.name, made_by=node)
+        own = [m for m in self.inherited(node) if m.name in _UNASKED]
+        for method in sorted(own, key=lambda m: m.name in {"__enter__", "__exit__", "__del__"}):
+            makes = method.name in {"constructor", "initialize", "__construct"}
+            self.enter(method, args if makes else [made, *args], named)
+        for method in node.methods:
+            if method not in own and _is_implied(method.name):
+                self.enter(method, [])
+        return made
+
+    def body(self, node: ir.Function) -> Value:
+        """What a function gives: any of its ends, or the list of what it yields."""
+        self.ends.append([])
+        self.given.append([])
+        value = self.run(node.body)
+        ends, members = self.ends.pop(), self.given.pop()
+        if not members:
+            return any_of(self, ends, value)
+        loosen(self, members, changed=len(members) > 1)  # where they stand depends on the way it takes
+        return Value(known=True, data=members, raw=node.name, taint=taints(*members))
 
     def default(self, node: ir.Node) -> Value:
         """A parameter's default; Python's does not see the other parameters."""
@@ -245,19 +241,6 @@ class Interpreter:
 
     def source(self, node: ir.Node) -> str:
         return self.text[node.span[0] : node.span[1]][:200]
-
-
-def _bound(node: ir.Function, args: list[Value], named: dict[str, Value]) -> dict[str, Value]:
-    """The parameters' values for one call."""
-    scope = {**dict.fromkeys(node.params, UNKNOWN), **dict(zip(node.params, args, strict=False)), **named}
-    if node.rest is not None:
-        at, name = node.rest
-        scope |= dict.fromkeys(node.params[at:], UNKNOWN) | named
-        scope[name] = Value(known=True, data=args[at:], raw=name, taint=taints(*args[at:]))
-    if node.keywords:
-        others = {k: v for k, v in named.items() if k not in node.params}
-        scope[node.keywords] = Value(known=True, data=others, raw=node.keywords, taint=taints(*others.values()))
-    return scope
 
 
 def _is_implied(name: str) -> bool:

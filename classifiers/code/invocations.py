@@ -15,6 +15,7 @@ from classifiers.code.callables import called
 from classifiers.code.callbacks import MAX_TURNS, acts, given_by, hand_on
 from classifiers.code.calls import Site, make_call
 from classifiers.code.containers import escaped, grow
+from classifiers.code.library import Known
 from classifiers.code.values import REACH, UNKNOWN, Partial, Value, constant, taints
 from classifiers.code.ways import any_of, each_way
 from classifiers.effects import Condition, Domain, Verb
@@ -54,49 +55,21 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
     """The call of one of the functions it may be."""
     if _HOME_CALL.match(reader.source(node)):
         return constant("~")
-    nodes = (*node.args, *(value for _, value in node.named))
-    if func.ref in _SPREADS and any(reader.source(n) in _ENVIRONMENTS for n in nodes):
-        index = reader.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=node.span)
-        args = [replace(a, taint=a.taint | {index}) for a in args]
-        named = {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
     if reader.language == "ruby" and func.known and not func.ref and not args:  # an object's field, by its name
         return func
+    args, named = _with_environment(reader, node, func, args, named)
     grow(reader, node, func, args, named)
-    func, args = _bound(reader, func, args)
-    args = [escaped(reader, a) for a in args]
-    if isinstance(func.data, Value) and REACH in escaped(reader, func.data).taint:
-        func = replace(func, taint=func.taint | {REACH})
-    if isinstance(func.data, Partial):
-        func, args, named = func.data.func, [*func.data.args, *args], {**func.data.named, **named}
+    func, args, named = _meant(reader, func, args, named)
     taker = reader.library.call(func.ref) if func.ref else None
     if taker is not None and taker.run == "chdir" and any(a.function is not None for a in args):
         return _within(reader, Site(reader, func, args, named, node.span))
-    if reader.language != "powershell":
-        made = hand_on(reader, func, args, named, node.span)
-        if func.ref.rpartition(".")[2] in _MAPS and made and func.function is None:
-            return Value(known=True, data=made, raw=reader.source(node), taint=taints(*made))
-    before = len(reader.out.effects)
-    for handed in _blocks((*args, *named.values())) if reader.language == "powershell" else ():
-        if isinstance(handed.function, ir.Function):
-            for given in given_by(func) or [_listed(named)]:
-                for item in _piped(named.get("@input", UNKNOWN)):
-                    turn = given[0] if given and func.ref.endswith((".foreach", ".where")) else item
-                    reader.enter(handed.function, given, {"_": turn})
-    if taker is not None and "condition" in taker.roles:  # a block that is kept, to be run later
-        _under(reader, before, Condition(taker.roles["condition"]))
-    if func.function is not None and reader.language == "powershell" and "@input" in named:
-        for item in _piped(named["@input"]):  # each thing that is piped in is ``$_`` in its turn
-            value = reader.enter(func.function, args, {**named, "_": item})
-        return value
+    if reader.language == "powershell":
+        _blocks_called(reader, func, args, named, taker)
+    elif (made := hand_on(reader, func, args, named, node.span)) and _is_map(func):
+        return Value(known=True, data=made, raw=reader.source(node), taint=taints(*made))
     if func.function is not None:
-        held = [func.data] if isinstance(func.data, Value) and func.made_by is not None else []
-        told = held if reader.language in _TOLD_SELF else []
-        return reader.enter(func.function, [*told, *args], named, func.around)
-    if not func.ref and func.text is not None and reader.language == "perl":
-        func = Value(ref=func.text.lower(), raw=func.raw, taint=func.taint)
-    if node.words and not func.ref and func.text is not None:
-        word = func.text.lower()
-        func = Value(ref=reader.library.aliases.get(word, word), raw=func.raw, taint=func.taint)
+        return _own(reader, func, func.function, args, named)
+    func = _by_word(reader, node, func)
     method = func.ref.rpartition(".")[2]
     if method == "start" and "start" not in reader.methods and "run" in reader.methods:  # of a thread
         method = "run"
@@ -106,6 +79,76 @@ def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], na
         return any_of(reader, ends, UNKNOWN)
     if taker is not None and taker.run == "partial":  # what it keeps may be one of several when it is called
         return make_call(Site(reader, func, args, named, node.span))
+    return _of_library(reader, node, func, args, named)
+
+
+def _with_environment(
+    reader: Interpreter, node: ir.Call, func: Value, args: list[Value], named: dict[str, Value]
+) -> tuple[list[Value], dict[str, Value]]:
+    """The whole environment made into a value, or sent: what is given carries that."""
+    given = (*node.args, *(value for _, value in node.named))
+    if func.ref not in _SPREADS or not any(reader.source(n) in _ENVIRONMENTS for n in given):
+        return args, named
+    index = reader.out.add(Domain.ENVIRONMENT, Verb.READ, "env:*", span=node.span)
+    args = [replace(a, taint=a.taint | {index}) for a in args]
+    return args, {key: replace(v, taint=v.taint | {index}) for key, v in named.items()}
+
+
+def _meant(
+    reader: Interpreter, func: Value, args: list[Value], named: dict[str, Value]
+) -> tuple[Value, list[Value], dict[str, Value]]:
+    """The function behind ``f.call``, a partial one or a name, and what it is given; what escapes is marked."""
+    func, args = _bound(reader, func, args)
+    args = [escaped(reader, a) for a in args]
+    if isinstance(func.data, Value) and REACH in escaped(reader, func.data).taint:
+        func = replace(func, taint=func.taint | {REACH})
+    if isinstance(func.data, Partial):
+        return func.data.func, [*func.data.args, *args], {**func.data.named, **named}
+    return func, args, named
+
+
+def _is_map(func: Value) -> bool:
+    return func.ref.rpartition(".")[2] in _MAPS and func.function is None
+
+
+def _blocks_called(
+    reader: Interpreter, func: Value, args: list[Value], named: dict[str, Value], taker: Known | None
+) -> None:
+    """PowerShell's script blocks are called by the cmdlet that is given them, for each thing that is piped in."""
+    before = len(reader.out.effects)
+    for handed in _blocks((*args, *named.values())):
+        if isinstance(handed.function, ir.Function):
+            for given in given_by(func) or [_listed(named)]:
+                for item in _piped(named.get("@input", UNKNOWN)):
+                    turn = given[0] if given and func.ref.endswith((".foreach", ".where")) else item
+                    reader.enter(handed.function, given, {"_": turn})
+    if taker is not None and "condition" in taker.roles:  # a block that is kept, to be run later
+        _under(reader, before, Condition(taker.roles["condition"]))
+
+
+def _own(
+    reader: Interpreter, func: Value, function: ir.Function | ir.Class, args: list[Value], named: dict[str, Value]
+) -> Value:
+    """A function of the program's own."""
+    if reader.language == "powershell" and "@input" in named:
+        for item in _piped(named["@input"]):  # each thing that is piped in is ``$_`` in its turn
+            value = reader.enter(function, args, {**named, "_": item})
+        return value
+    held = [func.data] if isinstance(func.data, Value) and func.made_by is not None else []
+    told = held if reader.language in _TOLD_SELF else []
+    return reader.enter(function, [*told, *args], named, func.around)
+
+
+def _by_word(reader: Interpreter, node: ir.Call, func: Value) -> Value:
+    """Perl and PowerShell call a name that is kept as a text."""
+    if func.ref or func.text is None or not (node.words or reader.language == "perl"):
+        return func
+    word = func.text.lower()
+    return Value(ref=reader.library.aliases.get(word, word), raw=func.raw, taint=func.taint)
+
+
+def _of_library(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """A call of the library; where an argument is one of several constants, one call for each."""
     keys = list(named)
 
     def call(given: Sequence[Value]) -> Value:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from classifiers.code import ir
+from classifiers.code.attributes import SELVES
 from classifiers.code.calls import Site, make_call
 from classifiers.code.containers import begun, placed
-from classifiers.code.expressions import SELVES
 from classifiers.code.listings import are_patterns, members
 from classifiers.code.values import UNKNOWN, Value, constant, taints, unknown
 from classifiers.code.ways import again, any_of, go_back, meet, names_of, perhaps
