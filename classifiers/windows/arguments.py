@@ -136,7 +136,7 @@ def joined(words: Words) -> list[str | None]:
 def _is_switch(word: str) -> bool:
     if re.match(r"^(/[A-Za-z?](:[^/]*)?){2,}$", word):  # "/s/q"
         return True
-    if re.fullmatch(r"/?\+\d+", word):  # more +5, sort /+5
+    if re.fullmatch(r"/?\+\d+|[-/][46]", word):  # more +5, sort /+5, ping -6
         return True
     return bool(re.match(r"^(//?|-)[A-Za-z?][\w?+-]*([:=].*)?$", word)) and not re.match(r"^/\w+/", word)
 

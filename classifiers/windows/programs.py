@@ -31,6 +31,11 @@ from classifiers.windows.powershell_line import MAX_DEPTH, Place, run_powershell
 
 _HOLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?|%~?\w")  # a program that is a variable, or a turn of a loop
 _DEVICE = re.compile(r"(\\\\\.\\)?(nul|con):?", re.IGNORECASE)  # reads and keeps nothing
+_WRAPPERS = frozenset({"cmd", "start", "call", "runas", "forfiles", "wsl", "powershell", "pwsh", "psexec", "psexec64"})
+_SHELL_ONLY = re.compile(  # words of a POSIX shell; no program of Windows has these names
+    r"alias|bind|builtin|command|declare|disown|enable|eval|exec|export|fg|bg|getopts|hash|history|jobs|let|local|logout"
+    r"|read|readonly|shopt|source|times|trap|typeset|ulimit|umask|unalias|unset|wait"
+)
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
@@ -101,6 +106,8 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
         return
     words = [words[0], *joined(words[1:])] if name == "copy" else words
     line = " ".join("?" if w is None else w for w in words[1:])
+    if "/?" in words[1:] and knows(name) and name not in _WRAPPERS:  # it only tells how it is used
+        return
     for rule in _programs().get(name, ()):
         found = _matched(rule, name, line, words)
         if found is not None:
@@ -190,7 +197,8 @@ def _inner(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gathe
         reason = OpaqueReason.DYNAMIC_COMMAND if None in words else OpaqueReason.DEPTH_CAP
         out.hide(reason, place.span, f"inner command of {name}")
         return
-    parted = len(words) > 1 and rule.shell == "cmd"  # one word alone is a whole command
+    whole = len(words) == 1 and (rule.run != "plain" or "\\" not in (words[0] or ""))  # one word is a whole command
+    parted = not whole and rule.shell == "cmd"
     text = " ".join(f'"{w}"' if parted and " " in w and '"' not in w else w for w in words if w is not None)
     if name == "forfiles":  # each file's name is put in when it is found
         text = _FOUND.sub("%~1", text)
@@ -207,6 +215,8 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
     """Programs that are the same everywhere (git, curl, docker, az, …) are the shell's knowledge."""
     known = [w for w in words if w is not None]
     if not known:
+        return False
+    if _SHELL_ONLY.fullmatch(known[0].lower()):
         return False
     argv = [program_name(known[0]), *(w if w is not None else "$ARG" for w in words[1:])]
     action = place.asked("shell", {"argv": argv})
