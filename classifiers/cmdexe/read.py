@@ -29,7 +29,7 @@ _FOR = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE | re.DOTALL)
-_VARIABLE = re.compile(r"%([\w()#$.-]+)(?::([^%]*))?%|!([\w()]+)(?::([^!]*))?!")
+_VARIABLE = re.compile(r"%%(\w+)%%|%([\w()#$.-]+)(?::([^%]*))?%|!([\w()]+)(?::([^!]*))?!")
 _SLICE = re.compile(r"~(-?\d+)?(?:,(-?\d+)?)?")
 _ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\|/")
 _ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
@@ -100,8 +100,8 @@ class Batch:
         """Variables this text has set are put in; others stay as written."""
 
         def value(found: re.Match[str]) -> str:
-            known = self.variables.get((found.group(1) or found.group(3)).lower())
-            part = found.group(2) or found.group(4)
+            known = self.variables.get((found.group(1) or found.group(2) or found.group(4)).lower())
+            part = found.group(3) or found.group(5)
             return found.group() if known is None else known if part is None else _part(known, part, found.group())
 
         return _VARIABLE.sub(value, text)

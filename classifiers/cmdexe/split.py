@@ -34,7 +34,9 @@ class Command:
 _HIDDEN = str.maketrans({"<": "\ue001", ">": "\ue002"})  # behind a caret they redirect nothing
 _SHOWN = str.maketrans({"\ue001": "<", "\ue002": ">"})
 _CONDITIONS = {"&&": Condition.ON_SUCCESS, "||": Condition.ON_FAILURE}
-_REDIRECT = re.compile(r"(?:(?<=\s)|^|(?<=[^\d\s]))(\d?)(>>|>|<)\s*(&\s*\d|\"[^\"]*\"|[^\s&|<>()\"]+(?:\"[^\"]*\")?)")
+_TO = r"(>>|>|<)\s*(&\s*\d|\"[^\"]*\"[^\s&|<>()\"]*|[^\s&|<>()\"]+(?:\"[^\"]*\")?)"
+_REDIRECT = re.compile(rf"(?:(?<=\s)|^|(?<=[^\d\s])|(?<=&\d))(\d?){_TO}")
+_FIRST = re.compile(rf"\s*@?(?:\d?{_TO}\s*)*")  # redirections before a group
 _REMARK = re.compile(r"\s*@?rem\s+[^\s&|<>]+\s", re.IGNORECASE)  # cmd.exe reads one word of it, then skips the line
 _LABEL = re.compile(r"^\s*(:|rem\b|@?rem\b)", re.IGNORECASE)
 
@@ -90,7 +92,7 @@ def _is_handle(text: str, i: int) -> bool:
 def _opens_group(out: list[str]) -> bool:
     """At the start of a command, after do or else, or after a test."""
     start, end = "".join(out[:20]).strip().lower(), "".join(out[-20:]).rstrip().lower()
-    return not end.strip() or re.match(r"@?if\b", start) is not None or re.search(r"(\bdo|\belse|@)$", end) is not None
+    return _FIRST.fullmatch("".join(out[-300:])) is not None or re.match(r"@?if\b", start) is not None or re.search(r"(\bdo|\belse|@)$", end) is not None
 
 
 def _in_set(out: list[str]) -> bool:
@@ -113,7 +115,7 @@ def _redirects(raw: str) -> tuple[str, tuple[Redirect, ...]]:
         if path.endswith("'") and raw[match.end() :].lstrip().startswith(")"):  # the end of a command in quotes, for /f
             path, after = path[:-1], " '"
         if not path.startswith("&"):
-            found.append(Redirect(match.group(2), path.strip('"')))
+            found.append(Redirect(match.group(2), path.replace('"', "")))
         return after
 
     plain = _REDIRECT.sub(take, raw) if re.search(r"[<>]", raw) else raw

@@ -25,7 +25,7 @@ _DRIVE = re.compile(r"^(cert|variable|function|alias|wsman):", re.IGNORECASE)  #
 _PROVIDERS = {"iis": Domain.SERVICES, "wsman": Domain.SERVICES, "ad": Domain.IDENTITY, "sqlserver": Domain.DATABASE}
 _PROVIDED = re.compile(rf"^({'|'.join(_PROVIDERS)}):(?=[\\/])", re.IGNORECASE)  # drives of modules
 _UNSET = re.compile(r"%[\w()]+%|%~?\w\b|!\w+!|(?<!\w)\$[{(]?[A-Za-z_]")  # not known before the command runs
-_VARIABLE = re.compile(r"%[\w()]+%|!\w+!|\$(env:|\{)?\w+|%~?\w")
+_VARIABLE = re.compile(r"%[\w()]+%|%\*|!\w+!|\$(env:|\{)?\w+|%~?\w")
 
 
 def load_places() -> None:
