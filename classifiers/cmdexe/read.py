@@ -42,6 +42,10 @@ _WHOLE = re.compile(
 _LISTING = re.compile(r'"[^"]*"?|%[^%\s"]+%|[,;]')
 _NULL = frozenset({"nul", "nul:", "con", "\\\\.\\nul"})
 _PRINTS_NOTHING = re.compile(r"@?(?:type\s+nul:?|break|rem\.?|cd\.|copy\s+/y\s+nul)", re.IGNORECASE)
+_CLIENTS = frozenset({"netsh", "wmic", "ntdsutil", "node", "ruby", "perl", "php", "wsl"})
+_DATABASES = frozenset({"mysql", "mariadb", "psql", "mongosh"})
+_SAID = re.compile(r"-{1,2}(e|c|f|execute|command|file|eval)\b.*", re.IGNORECASE)
+_ORDER = re.compile(r"-{1,2}(e|c|f|r|p)\b.*|[^-/].*", re.IGNORECASE)
 _SHELLS = frozenset(
     {"cmd", "powershell", "pwsh", "bash", "sh", "python", "cscript", "wscript", "diskpart", "ftp", "sqlcmd"}
 )
@@ -188,7 +192,7 @@ class Batch:
             return
         run_program(given, Place(span, self.context, self.depth), self.out)
         fed = command.piped or any(r.kind == "<" and r.path.lower() not in _NULL for r in command.redirects)
-        if fed and program_name(first) in _SHELLS:
+        if fed and (program_name(first) in _SHELLS or _takes_orders(given)):
             self._piped_into_shell(first, span)
 
     def _piped_into_shell(self, first: str, span: tuple[int, int]) -> None:
@@ -212,6 +216,15 @@ class Batch:
             tags = (Tag.OVERWRITE,) if over else ()
             effect = Effect(Domain.FILESYSTEM, Verb.MODIFY, path, destructive=lossy, tags=tags)
         self.out.put(placed(located(effect, self.context)), (command.start, command.end))
+
+
+def _takes_orders(given: list[str]) -> bool:
+    """A client that reads what to do from its input: no word of it says what."""
+    name = program_name(given[0])
+    if name in {"ssh", "plink", "sftp"}:
+        return len([w for w in given if not w.startswith("-")]) == 2
+    said = _SAID if name in _DATABASES else _ORDER
+    return name in _CLIENTS | _DATABASES and not any(said.fullmatch(w) for w in given[1:])
 
 
 def _never(text: str) -> bool:

@@ -92,7 +92,11 @@ def _is_handle(text: str, i: int) -> bool:
 def _opens_group(out: list[str]) -> bool:
     """At the start of a command, after do or else, or after a test."""
     start, end = "".join(out[:20]).strip().lower(), "".join(out[-20:]).rstrip().lower()
-    return _FIRST.fullmatch("".join(out[-300:])) is not None or re.match(r"@?if\b", start) is not None or re.search(r"(\bdo|\belse|@)$", end) is not None
+    return (
+        _FIRST.fullmatch("".join(out[-300:])) is not None
+        or re.match(r"@?if\b", start) is not None
+        or re.search(r"(\bdo|\belse|@)$", end) is not None
+    )
 
 
 def _in_set(out: list[str]) -> bool:

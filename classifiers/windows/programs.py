@@ -36,6 +36,8 @@ _SHELL_ONLY = re.compile(  # words of a POSIX shell; no program of Windows has t
     r"alias|bind|builtin|command|declare|disown|enable|eval|exec|export|fg|bg|getopts|hash|history|jobs|let|local|logout"
     r"|read|readonly|shopt|source|times|trap|typeset|ulimit|umask|unalias|unset|wait"
 )
+_NAMED_PLACES = frozenset({"docker", "podman", "nerdctl", "kubectl", "oc", "rsync"})  # to them ``a:b`` is b in a
+_DRIVE = re.compile(r"^([A-Za-z]):[\\/]")
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
@@ -124,6 +126,15 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
     out.hide(known, place.span, first)
 
 
+def _is_device(effect: Effect) -> bool:
+    """``nul`` and ``con``: nothing is read there, nothing kept."""
+    return effect.domain is Domain.FILESYSTEM and _DEVICE.fullmatch(effect.target or "") is not None
+
+
+def _drive_back(target: str | None) -> str | None:
+    return target and re.sub(r"^/([A-Za-z])-drive/", lambda m: f"{m[1]}:\\", target)
+
+
 def _matched(rule: Rule, name: str, line: str, words: Words) -> Arguments | None:
     """The words as the rule sees them; None: it is not meant."""
     found = rule.match.search(line)
@@ -140,7 +151,7 @@ def _apply(rule: Rule, name: str, arguments: Arguments, place: Place, out: Gathe
     words = [arguments.program, *arguments.words]
     for line in rule.effects:
         for effect in _filled(line, arguments, place.context):
-            if effect.domain is not Domain.FILESYSTEM or _DEVICE.fullmatch(effect.target or "") is None:
+            if not _is_device(effect):
                 out.put(placed(unset(effect)), place.span)
     if rule.later:
         _setting(rule, arguments, place, out)
@@ -219,11 +230,14 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
     if _SHELL_ONLY.fullmatch(known[0].lower()):
         return False
     argv = [program_name(known[0]), *(w if w is not None else "$ARG" for w in words[1:])]
+    if argv[0] in _NAMED_PLACES:
+        argv = [_DRIVE.sub(r"/\1-drive/", w) for w in argv]
     action = place.asked("shell", {"argv": argv})
     unknown = action is not None and any(o.reason is OpaqueReason.UNKNOWN_EXECUTABLE for o in action.opaque)
     if action is None or (unknown and any(e.action is Verb.EXECUTE and e.target == argv[0] for e in action.effects)):
         return False
-    effects = tuple(placed(unset(e) if "$" in (e.target or "") else e) for e in action.effects)
+    kept = [replace(e, target=_drive_back(e.target)) for e in action.effects if action.flows or not _is_device(e)]
+    effects = tuple(placed(unset(e) if "$" in (e.target or "") else e) for e in kept)
     out.absorb(replace(action, effects=effects), span=place.span)
     return True
 
