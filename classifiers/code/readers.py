@@ -84,6 +84,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "registry": stdreg.registry,
     "startup": settings.startup,
     "scheduled": settings.scheduled,
+    "shortcut": settings.shortcut,
     "block": powershell.block,
     "opened": powershell.opened,
     "narrowed": found.narrowed,

@@ -84,7 +84,7 @@ _HERE = frozenset({"localhost", ".", "127.0.0.1", "$env:computername", "$(hostna
 
 def _machine(site: Site, known: Known, named: dict[str, Value]) -> None:
     """``Stop-Computer -ComputerName web1``: done on another machine; the entries of remoting tell it themselves."""
-    given = named.get("computername")
+    given = next((v for k, v in named.items() if len(k) > 3 and "computername".startswith(k)), None)
     verb = site.func.ref.partition("-")[0]
     if given is None or "computername" in known.names or verb in {"get", "test", "wait", "find", "search", "read"}:
         return

@@ -61,6 +61,14 @@ def startup(site: Site, known: Known) -> Value | None:
     return site.argument("@input") if site.func.ref == "tee-object" else None
 
 
+def shortcut(site: Site, known: Known) -> Value | None:
+    """``$s.TargetPath = …`` of a shortcut in the folder of what runs at logon: what will run."""
+    value, own = role_of(site, known, "value"), site.own
+    if value is not None and _LOGON.search(own.text or own.shape or own.raw):
+        run_later(text_of(value), None, place_of(site), site.reader.out)
+    return None
+
+
 def _unread_later(site: Site) -> None:
     deferred = Condition.DEFERRED
     site.reader.out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None, condition=deferred)

@@ -23,6 +23,7 @@ def stranger(site: Site) -> Value:
 
 def _command(site: Site) -> None:
     words = command_words(site)
+    words[0] = site.reader.renamed.get((words[0] or "").lower(), words[0])  # a name of the script's own
     name = words[0] or ""
     if "-" in name and "\\" not in name and "." not in name:  # a cmdlet, whose case says nothing
         words[0] = name.lower()

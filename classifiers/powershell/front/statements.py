@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from classifiers.code import ir
 from classifiers.powershell.front.tree import Front, descendants
+
+_SCOPE = re.compile(r"^(global|script|local|private):")
 
 
 def _assignment(front: Front, node: Any) -> ir.Node:
@@ -19,6 +22,7 @@ def _assignment(front: Front, node: Any) -> ir.Node:
 
 def _function(front: Front, node: Any) -> ir.Node:
     name = next((front.source.text(c).lower() for c in node.named_children if c.type == "function_name"), "")
+    name = _SCOPE.sub("", name)
     given = defaults(front, descendants(node, "script_parameter"))
     body = [n for c in descendants(node, "script_block_body") for n in front.block(c)]
     return ir.Function(front.source.span(node), name, tuple(n for n, _ in given), tuple(body), given)
