@@ -122,6 +122,27 @@ def save(site: Site, known: Known) -> Value | None:
     return _opened(site, known, "w")
 
 
+_ARCHIVES = {
+    "zip": ".zip",
+    "tar": ".tar",
+    "gztar": ".tar.gz",
+    "bztar": ".tar.bz2",
+    "xztar": ".tar.xz",
+    "zstdtar": ".tar.zst",
+}
+
+
+def archived(site: Site, known: Known) -> Value | None:
+    """Python's ``shutil.make_archive(name, "zip")``: the format says how the file's name ends, and it is the result."""
+    path, kind = role_of(site, known, "path"), role_of(site, known, "format")
+    if path is None or path.text is None:
+        return _opened(site, known, "w")
+    ending = _ARCHIVES.get(kind.text or "", ".*") if kind is not None else ".*"
+    made = replace(path, data=path.text + ending)
+    _opened(replace(site, named={**site.named, "path": made}), replace(known, roles={"path": "path"}), "w")
+    return made
+
+
 def own_file(site: Site, _known: Known) -> Value | None:
     """Ruby's ``x.delete``: only a Pathname or a Tempfile has one without an argument."""
     if site.args or site.named:

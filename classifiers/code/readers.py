@@ -72,6 +72,7 @@ READERS: dict[str, Callable[[Site, Known], Value | None]] = {
     "setting": setting_readers.setting,
     "own_file": file_readers.own_file,
     "own_path": file_readers.own_path,
+    "archived": file_readers.archived,
     "own_open": file_readers.own_open,
     "web": powershell.web,
     "process": powershell.process,
