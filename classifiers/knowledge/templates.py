@@ -163,6 +163,7 @@ FILTERS: dict[str, Callable[[str], str]] = {
     "before_colon": lambda t: t.partition(":")[0],
     "after_colon": lambda t: t.partition(":")[2],
     "before_at": lambda t: t.rpartition("@")[0] or t,
+    "before_percent": lambda t: t.partition("%")[0],
     "after_at": lambda t: t.partition("@")[2],
     "before_slash": lambda t: t.partition("/")[0],
     "after_slash": lambda t: t.partition("/")[2],
