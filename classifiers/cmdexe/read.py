@@ -34,6 +34,7 @@ _SLICE = re.compile(r"~(-?\d+)?(?:,(-?\d+)?)?")
 _ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\|/")
 _ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
 _LISTED = re.compile(r"['`]\s*dir\b((?=.*\s/b)[^|&>%]*?)(?:\s+2\^?>nul)?\s*['`]$", re.IGNORECASE)
+_COUNTED = re.compile(r"\s*(-?\d+)\s*[, ]\s*(-?\d+)\s*[, ]\s*(-?\d+)\s*")
 _LISTERS = re.compile(r"@?\s*(del|erase|rd|rmdir|md|mkdir|type|dir)\b", re.IGNORECASE)  # a comma parts their words
 _TITLE = re.compile(r'^(@?\s*start)\s+"[^"]*"(?=\s+\S)', re.IGNORECASE)  # of the window, no program
 _WHOLE = re.compile(
@@ -74,7 +75,7 @@ class Batch:
         turns = [command]
         for loop in self.loops:
             turns = [_turn(one, loop.name, value) for one in turns for value in loop.values][:MAX_TURNS]
-        for turn in turns:
+        for turn in dict.fromkeys(turns):
             self._read(turn)
 
     def _read(self, command: Command) -> None:
@@ -159,8 +160,8 @@ class Batch:
         if not body.strip():  # it stands in parentheses, and comes next
             self.loops.append(_Turns(command.depth, name, tuple(values)))
             return
-        for value in values:
-            self._nested(body if value is None else _put_in(body, name, value), command, Condition.LOOP)
+        for turn in dict.fromkeys(body if value is None else _put_in(body, name, value) for value in values):
+            self._nested(turn, command, Condition.LOOP)
 
     def _chdir(self, text: str) -> None:
         name, *given = [w for w in words(text) if w.lower() != "/d"]
@@ -264,6 +265,10 @@ def _members(members: str, flags: str, root: str) -> list[str | None]:
         if not re.search(r"[*?]|\w\.\w+$", given):  # a folder: what is in it
             given = f"{given.rstrip(chr(92))}{chr(92)}**{chr(92)}*" if deep else "*"
         return [given if deep else ntpath.basename(given)]
+    if "/l" in flags and (counted := _COUNTED.fullmatch(members)) is not None:
+        start, step, end = (int(n) for n in counted.groups())
+        numbers = range(start, end + (1 if step > 0 else -1), step) if step else ()
+        return [str(n) for n in numbers] if 0 < len(numbers) <= MAX_TURNS else [None]
     if not members or "%" in members or "/f" in flags or "/l" in flags:
         return [None]
     found: list[str | None] = [w.strip('"') for w in re.findall(r'"[^"]*"|[^\s,;"]+', members)][:24]
