@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, replace
 
 from classifiers.cmdexe.split import Command, Redirect, commands, words
+from classifiers.cmdexe.turns import MAX_TURNS, members_of, part_of, put_in, turn
 from classifiers.context import Context
 from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, PathScope, Reversibility, Tag, Verb
 from classifiers.gather import Gather, tagged
@@ -17,7 +18,6 @@ from classifiers.windows.powershell_line import Place
 from classifiers.windows.programs import program_name, run_program
 
 MAX_DEPTH = 6
-MAX_TURNS = 24  # of nested loops over words
 _IF = re.compile(
     r"^if\s+(?:/i\s+)?(?:not\s+)?(?:exist\s+(?:\"[^\"]*\"|\S+)|errorlevel\s+\S+|defined\s+\S+|cmdextversion\s+\S+"
     r"|(?:\"[^\"]*\"|\S+?)\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*(?:\"[^\"]*\"|\S+))\s*(.*)$",
@@ -30,11 +30,8 @@ _FOR = re.compile(
 )
 _SET = re.compile(r"^set\s+(?:/a\s+)?\"?([\w.-]+)=(.*?)\"?\s*$", re.IGNORECASE | re.DOTALL)
 _VARIABLE = re.compile(r"%%(\w+)%%|%([\w()#$.-]+)(?::([^%]*))?%|!([\w()]+)(?::([^!]*))?!")
-_SLICE = re.compile(r"~(-?\d+)?(?:,(-?\d+)?)?")
 _ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\|/")
 _ROOTED = re.compile(r"[A-Za-z]:|[\\/%~]")
-_LISTED = re.compile(r"['`]\s*dir\b((?=.*\s/b)[^|&>%]*?)(?:\s+2\^?>nul)?\s*['`]$", re.IGNORECASE)
-_COUNTED = re.compile(r"\s*(-?\d+)\s*[, ]\s*(-?\d+)\s*[, ]\s*(-?\d+)\s*")
 _LISTERS = re.compile(r"@?\s*(del|erase|rd|rmdir|md|mkdir|type|dir)\b", re.IGNORECASE)  # a comma parts their words
 _TITLE = re.compile(r'^(@?\s*start)\s+"[^"]*"(?=\s+\S)', re.IGNORECASE)  # of the window, no program
 _WHOLE = re.compile(
@@ -74,9 +71,9 @@ class Batch:
         self.loops = [loop for loop in self.loops if command.depth > loop.depth]
         turns = [command]
         for loop in self.loops:
-            turns = [_turn(one, loop.name, value) for one in turns for value in loop.values][:MAX_TURNS]
-        for turn in dict.fromkeys(turns):
-            self._read(turn)
+            turns = [turn(one, loop.name, value) for one in turns for value in loop.values][:MAX_TURNS]
+        for one in dict.fromkeys(turns):
+            self._read(one)
 
     def _read(self, command: Command) -> None:
         before = len(self.out.effects)
@@ -107,7 +104,7 @@ class Batch:
         def value(found: re.Match[str]) -> str:
             known = self.variables.get((found.group(1) or found.group(2) or found.group(4)).lower())
             part = found.group(3) or found.group(5)
-            return found.group() if known is None else known if part is None else _part(known, part, found.group())
+            return found.group() if known is None else known if part is None else part_of(known, part, found.group())
 
         return _VARIABLE.sub(value, text)
 
@@ -156,12 +153,12 @@ class Batch:
         elif "/f" in flags and members[:1] not in {'"', "'"} - set(files):
             for path in words(members):
                 self._redirect(Redirect("<", path), command)
-        values = _members(members, flags, options)
+        values = members_of(members, flags, options)
         if not body.strip():  # it stands in parentheses, and comes next
             self.loops.append(_Turns(command.depth, name, tuple(values)))
             return
-        for turn in dict.fromkeys(body if value is None else _put_in(body, name, value) for value in values):
-            self._nested(turn, command, Condition.LOOP)
+        for text in dict.fromkeys(body if value is None else put_in(body, name, value) for value in values):
+            self._nested(text, command, Condition.LOOP)
 
     def _chdir(self, text: str) -> None:
         name, *given = [w for w in words(text) if w.lower() != "/d"]
@@ -237,70 +234,8 @@ def _never(text: str) -> bool:
     return how in {"==", "equ", "neq"} and ((left == right) is (how == "neq")) is not bool(negated)
 
 
-def _part(text: str, part: str, written: str) -> str:
-    """``%X:~1,-2%``: a slice of the value; ``%X:old=new%``: it with a text replaced; else as it is written."""
-    cut = _SLICE.fullmatch(part)
-    if cut is not None:
-        start = int(cut[1] or 0)
-        rest = text[start:] if start >= 0 or -start < len(text) else text
-        return rest if cut[2] is None else rest[: int(cut[2])]
-    old, mark, new = part.partition("=")
-    if not mark or not old or old.startswith("*"):
-        return written
-    return re.sub(re.escape(old), lambda _m: new, text, flags=re.IGNORECASE)
-
-
 def _spaced(found: re.Match[str]) -> str:
     return " " if found.group() in {",", ";"} else found.group()
-
-
-def _members(members: str, flags: str, root: str) -> list[str | None]:
-    """What the variable stands for, turn by turn: a word, or the pattern of the files found; None: not known."""
-    listed = _LISTED.match(members) if "/f" in flags else None
-    if listed is not None:
-        given, deep = (
-            next((w for w in words(listed.group(1)) if not w.startswith("/")), "*"),
-            "/s" in listed.group(1).lower(),
-        )
-        if not re.search(r"[*?]|\w\.\w+$", given):  # a folder: what is in it
-            given = f"{given.rstrip(chr(92))}{chr(92)}**{chr(92)}*" if deep else "*"
-        return [given if deep else ntpath.basename(given)]
-    if "/l" in flags and (counted := _COUNTED.fullmatch(members)) is not None:
-        start, step, end = (int(n) for n in counted.groups())
-        numbers = range(start, end + (1 if step > 0 else -1), step) if step else ()
-        return [str(n) for n in numbers] if 0 < len(numbers) <= MAX_TURNS else [None]
-    if not members or "%" in members or "/f" in flags or "/l" in flags:
-        return [None]
-    found: list[str | None] = [w.strip('"') for w in re.findall(r'"[^"]*"|[^\s,;"]+', members)][:24]
-    if "/r" not in flags:
-        return found
-    folder = root.strip('"')
-    return [None if "%" in folder else f"{folder}{chr(92) if folder else ''}**\\{word}" for word in found]
-
-
-def _turn(command: Command, name: str, value: str | None) -> Command:
-    condition = Condition.LOOP if command.condition is Condition.ALWAYS else command.condition
-    if value is None:
-        return replace(command, condition=condition)
-    redirects = tuple(replace(r, path=_put_in(r.path, name, value)) for r in command.redirects)
-    return replace(command, text=_put_in(command.text, name, value), redirects=redirects, condition=condition)
-
-
-def _put_in(body: str, name: str, value: str) -> str:
-    """``%f`` and its parts (``%~nxf``: name and extension), as far as a pattern has them."""
-    stem, extension = ntpath.splitext(ntpath.basename(value))
-    letter = re.escape(name[-1])
-
-    def part(found: re.Match[str]) -> str:
-        asked = found.group(1).lower()
-        if "n" in asked or "x" in asked:
-            folder = ntpath.dirname(value) if "p" in asked or "d" in asked else ""
-            own = (stem if "n" in asked else "") + (extension if "x" in asked else "")
-            return ntpath.join(folder, own) if folder else own
-        return (ntpath.dirname(value) or ".") + "\\" if "p" in asked or "d" in asked else value
-
-    body = re.sub(rf"%%?~([fdpnxs]+){letter}", part, body)
-    return re.sub(rf"%%?{letter}(?!\w*%)|{re.escape(name)}", lambda _m: value, body)
 
 
 def _join(folder: str, path: str) -> str:

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import ntpath
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from classifiers.clock import loading
 from classifiers.context import NOWHERE, Context
-from classifiers.datafile import tables
-from classifiers.effects import Condition, Domain, Effect, OpaqueReason, Verb
+from classifiers.effects import Domain, Effect, OpaqueReason, Verb
 from classifiers.gather import Gather
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, Lookup, fill_all, template
@@ -28,6 +26,7 @@ from classifiers.windows.arguments import Arguments, Words, joined
 from classifiers.windows.later import run_later, set_to_run
 from classifiers.windows.places import load_places, placed, unset
 from classifiers.windows.powershell_line import MAX_DEPTH, Place, run_powershell
+from classifiers.windows.rules import Rule, beside, finds, programs, valued
 
 _HOLE = re.compile(r"\$\{?[A-Za-z_][\w:]*\}?|%~?\w")  # a program that is a variable, or a turn of a loop
 _DEVICE = re.compile(r"(\\\\\.\\)?(nul|con):?", re.IGNORECASE)  # reads and keeps nothing
@@ -42,20 +41,6 @@ _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
     r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rule:
-    match: re.Pattern[str]
-    effects: tuple[str, ...]
-    run: str  # switch, index or "rest": where the inner command is
-    shell: str  # which surface reads it
-    open: OpaqueReason | None
-    condition: Condition | None
-    via: str
-    one: bool  # the inner command is one word; it stands in quotes
-    plain: int | None = None  # only with so many words that are no switches
-    later: Mapping[str, str] = field(default_factory=dict)  # the words that are a setting: key, name, value
 
 
 def program_name(word: str) -> str:
@@ -78,9 +63,8 @@ def _is_script(word: str) -> bool:
 @loading()
 def warm() -> None:
     """Load the tables, the shell's too, before a first command's clock starts."""
-    _programs()
-    load_places()
-    _warm_shell()
+    for load in (programs, beside, valued, finds, load_places, _warm_shell):
+        load()
 
 
 @cache
@@ -91,7 +75,7 @@ def _warm_shell() -> None:
 
 
 def knows(name: str) -> bool:
-    return name in _programs()
+    return name in programs()
 
 
 def run_program(words: Words, place: Place, out: Gather) -> None:
@@ -110,11 +94,11 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
     line = " ".join("?" if w is None else w for w in words[1:])
     if "/?" in words[1:] and knows(name) and name not in _WRAPPERS:  # it only tells how it is used
         return
-    for rule in _programs().get(name, ()):
+    for rule in programs().get(name, ()):
         found = _matched(rule, name, line, words)
         if found is not None:
             _apply(rule, name, found, place, out)
-            for more in _beside().get(name, ()):
+            for more in beside().get(name, ()):
                 also = _matched(more, name, line, words)
                 if also is not None:
                     _apply(more, name, also, place, out)
@@ -141,9 +125,9 @@ def _matched(rule: Rule, name: str, line: str, words: Words) -> Arguments | None
     if found is None:
         return None
     captured = found.groupdict()
-    if name in _finds() and (more := _finds()[name].search(line)) is not None:
+    if name in finds() and (more := finds()[name].search(line)) is not None:
         captured = {key: text and text.replace("\\\\", "\\") for key, text in (captured | more.groupdict()).items()}
-    arguments = Arguments(words[1:], words[0] or name, _valued().get(name, frozenset()), captured)
+    arguments = Arguments(words[1:], words[0] or name, valued().get(name, frozenset()), captured)
     return arguments if rule.plain in {None, len(arguments.plain)} else None
 
 
@@ -240,63 +224,3 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
     effects = tuple(placed(unset(e) if "$" in (e.target or "") else e) for e in kept)
     out.absorb(replace(action, effects=effects), span=place.span)
     return True
-
-
-@cache
-def _programs() -> dict[str, tuple[Rule, ...]]:
-    return {
-        name: tuple(_rule(raw) for raw in rules)
-        for _stem, values in tables("windows/programs")
-        for names, rules in values["programs"].items()
-        for name in names.split("|")
-    }
-
-
-@cache
-def _beside() -> dict[str, tuple[Rule, ...]]:
-    """Rules that add to the one that answers: the other machine a switch names, a log."""
-    return {
-        name: tuple(_rule(raw) for raw in rules)
-        for _stem, values in tables("windows/programs")
-        for names, rules in values.get("beside", {}).items()
-        for name in names.split("|")
-    }
-
-
-@cache
-def _valued() -> dict[str, frozenset[str]]:
-    """Each program's switches whose value is the next word."""
-    return {
-        name: frozenset(switches.split())
-        for _stem, values in tables("windows/programs")
-        for names, switches in values.get("values", {}).items()
-        for name in names.split("|")
-    }
-
-
-@cache
-def _finds() -> dict[str, re.Pattern[str]]:
-    """What a program's words name wherever they stand, for every rule of it: ``where name='x'``."""
-    return {
-        name: re.compile(pattern, re.IGNORECASE)
-        for _stem, values in tables("windows/programs")
-        for names, pattern in values.get("finds", {}).items()
-        for name in names.split("|")
-    }
-
-
-def _rule(raw: dict[str, Any]) -> Rule:
-    for line in raw.get("effects", ()):
-        template(line)
-    return Rule(
-        re.compile(raw.get("match", ""), re.IGNORECASE),
-        tuple(raw.get("effects", ())),
-        str(raw.get("run", "")),
-        raw.get("shell", "cmd"),
-        OpaqueReason(raw["open"]) if "open" in raw else None,
-        Condition(raw["condition"]) if "condition" in raw else None,
-        raw.get("via", ""),
-        bool(raw.get("one")),
-        raw.get("plain"),
-        raw.get("later", {}),
-    )

@@ -21,6 +21,9 @@ SPLITS = [
     ("if exist x (del x) else (del y)", ["if exist x", "del x", "else", "del y"]),
     ("tool a=(b(c)) & d", ["tool a=(b(c))", "d"]),
     ("dir > a.txt 2>&1", ["dir"]),
+    ("echo a^>b", ["echo a>b"]),
+    ("> a.txt (dir & ver)", ["", "dir", "ver"]),
+    ("dir 2>&1>a.txt", ["dir"]),
     (":label\nrem words\n@echo off", ["echo off"]),
 ]  # fmt: skip
 

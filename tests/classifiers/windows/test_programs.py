@@ -32,6 +32,16 @@ def test_a_switch_has_its_value_after_it_or_in_it():
     assert given.lookup("/nothing") is None
 
 
+def test_a_hole_asks_for_a_part_an_attached_value_or_a_group():
+    given = Arguments(["/s:D:\\w", ".w7=txtfile", "/u", "ann"], "x", frozenset({"/u"}), {"who": "bea"})
+    assert given.plain == [".w7=txtfile"]
+    assert given.lookup("0<").text == ".w7"
+    assert given.lookup("/s:").text == "D:\\w"
+    assert given.lookup("/u:") is None
+    assert given.lookup("@who|0").text == "bea"
+    assert given.lookup("@none") is None
+
+
 def test_a_word_nobody_knows_is_an_unknown_target():
     out = Gather(Surface.CMD)
     run_program(["del", None], Place((0, 3), NOWHERE), out)
