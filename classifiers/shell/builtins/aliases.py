@@ -44,6 +44,18 @@ def _alias(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) 
     return EMPTY, True
 
 
+def _unalias(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:
+    """Names that are aliases no longer (bash(1), ``unalias``): ``-a`` takes them all out."""
+    for word in words[1:]:
+        if word.text == "-a":
+            state.aliases.clear()
+        else:
+            state.aliases.pop(word.text, None)
+        name = "*" if word.text == "-a" else word.text
+        tell(ev, Verb.MODIFY, Domain.ENVIRONMENT, f"alias:{name}", word.span, state, scope, reversibility="reversible")
+    return EMPTY, True
+
+
 def aliased(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) -> Stream:
     """A call by an alias: its body and the call's words, if the shell expands it (bash(1), ALIASES: once)."""
     name = words[0]
@@ -55,4 +67,4 @@ def aliased(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope) ->
     return run_text(ev, f"{body} {given}", inner, replace(outer, depth=scope.depth + 1), [], place)
 
 
-BUILTINS = {"alias": _alias}
+BUILTINS = {"alias": _alias, "unalias": _unalias}

@@ -15,7 +15,7 @@ from classifiers.shell.redirects import Plan
 from classifiers.shell.state import EMPTY, Scope, State, Stream
 
 Words = list[Word]
-_QUIET = """unalias shopt ulimit umask getopts break continue local declare typeset readonly export unset
+_QUIET = """shopt ulimit umask getopts break continue local declare typeset readonly export unset
 bg fg disown compopt suspend times setopt unsetopt autoload zstyle bindkey emulate zmodload
 compinit rehash"""
 
