@@ -11,6 +11,11 @@ def run(*arguments):
     return CliRunner().invoke(COMMAND, list(arguments))
 
 
+def test_an_effect_with_tags_is_shown_with_them():
+    said = run("show", "ttyd")
+    assert "public_exposure" in said.output
+
+
 def test_a_subcommand_is_shown_with_its_file_and_what_its_options_change():
     said = run("show", "git", "push")
     assert said.exit_code == 0
