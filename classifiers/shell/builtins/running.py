@@ -75,7 +75,7 @@ def _exec(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -
 
 
 def _command(ev: Evaluator, words: Words, state: State, scope: Scope, plan: Plan) -> Result:
-    """``command`` and ``builtin``: run past functions and aliases; ``-v`` only asks. Alone, ``command`` stands for one."""
+    """``command`` and ``builtin``: run past functions and aliases; ``-v`` only asks. ``command`` alone is any."""
     rest = words[1:]
     if not rest and words[0].text == "command":
         return ev.run_program(words, state, scope, plan)
