@@ -14,7 +14,7 @@ from classifiers.code.readers import BINDERS, PLACES, READERS, STRANGERS
 from classifiers.code.textkinds import TEXT_KINDS
 from classifiers.code.values import REACH, UNKNOWN, Value, constant, taints, unknown
 from classifiers.code.ways import any_of
-from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.effects import Certainty, Domain, Effect, FlowKind, OpaqueReason, Reversibility, Tag, Verb
 from classifiers.gather import tagged
 from classifiers.templates import Given, Lookup, fill_all, template
 
@@ -99,11 +99,20 @@ def make_call(site: Site) -> Value:
     if known.open is not None:
         site.reader.out.hide(known.open, site.span, site.raw)
     returned = READERS[known.run](site, known) if known.run else None
+    if site.words and _is_given(site, "whatif"):
+        _rehearse(site.reader.out.effects, before)
     made |= frozenset(range(before, len(site.reader.out.effects)))
     _flows(site, made)
     if returned is not None:
         return replace(returned, taint=returned.taint | made)
     return _result(site, known, made)
+
+
+def _rehearse(effects: list[Effect], first: int) -> None:
+    """What is only tried reads."""
+    for i in range(first, len(effects)):
+        tried = replace(effects[i], action=Verb.READ, destructive=False, reversibility=Reversibility.READ_ONLY)
+        effects[i] = replace(tried, tags=(), dry_run=True)
 
 
 def _whole(site: Site) -> frozenset[int]:
@@ -163,8 +172,6 @@ def _effects(site: Site, known: Known) -> frozenset[int]:
     ]
     for effect in filled:
         effect = place(effect) if place is not None else effect  # noqa: PLW2901 - the same effect, placed
-        if _is_given(site, "whatif"):
-            effect = replace(effect, dry_run=True, destructive=False)  # noqa: PLW2901 - the same effect, tried only
         made.append(out.put(replace(effect, certainty=Certainty.DECODED) if decoded else effect, site.span))
     return frozenset(made)
 

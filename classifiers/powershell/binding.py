@@ -59,6 +59,9 @@ def _named(given: dict[str, Value], known: Known) -> dict[str, Value]:
 _FILE = re.compile(r"(file|path|folder|directory|destination)$|^(out|output)(file)?path$|^(in|out|input|output)file")
 _LOCAL = re.compile(r"[A-Za-z]:[\\/]|\.{1,2}[\\/]|[\\/~]|\$|[\w.-]+[\\/]|[\w-]+\.\w{2,5}$")
 _OUT = re.compile(r"^(out|dest|export|save|backup|report|log)")
+_OUTPUT = re.compile(
+    r"(out|output|export|log)(file)?(path)?$|(out|output|export|log)file(name)?$"
+)  # whatever it is called
 _NAMES_ONLY = frozenset({"new", "add", "set", "remove", "enable", "disable"})  # a path they make known
 _WRITES = re.compile(r"^(export|save|backup|out)-|report$")
 
@@ -68,7 +71,9 @@ def _files(site: Site, known: Known, named: dict[str, Value]) -> None:
     verb = site.func.ref.partition("-")[0]
     for name, value in named.items():
         text = value.text if value.text is not None else value.shape or ""
-        if name in known.names or _FILE.search(name) is None or name in _no_files() or _LOCAL.match(text) is None:
+        if name in known.names or _FILE.search(name) is None or name in _no_files():
+            continue
+        if _LOCAL.match(text) is None and (_OUTPUT.match(name) is None or not text):
             continue
         if verb in {"test", "split", "join", "resolve"} or (name == "path" and "=" in text):  # OU=… of a directory
             continue

@@ -117,7 +117,7 @@ def removed(site: Site, known: Known) -> Value | None:
         path = constant(name.replace("\\\\", "\\")) if name and name != "*" else Value(raw=kind or raw)
         placed = file_effect(site, path, Verb.DELETE)
         effect = replace(effect, target=placed.target, target_raw=placed.target_raw, path_scope=placed.path_scope)
-    site.reader.out.put(_tried(site, effect), site.span)
+    site.reader.out.put(effect, site.span)
     return None
 
 
@@ -152,7 +152,7 @@ def instance_set(site: Site, known: Known) -> Value | None:
         tags=tags,
         breadth=Breadth.ONE,
     )
-    site.reader.out.put(_tried(site, effect), site.span)
+    site.reader.out.put(effect, site.span)
     _consumer(site, held)
     return given
 
@@ -167,11 +167,6 @@ def _consumer(site: Site, held: dict[str, Value]) -> None:
         deferred = Condition.DEFERRED
         site.reader.out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None, condition=deferred)
         site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, "the consumer's script")
-
-
-def _tried(site: Site, effect: Effect) -> Effect:
-    asked = "whatif" in site.named or "wi" in site.named
-    return replace(effect, dry_run=True, destructive=False) if asked else effect
 
 
 def wmi(site: Site, known: Known) -> Value | None:
@@ -199,7 +194,7 @@ def wmi(site: Site, known: Known) -> Value | None:
     if told is not None and told.effects and told.open is None:  # what the object's own method does
         own = Given(name, name or "?")
         for effect in fill_all(told.effects, lambda key: own if key == "self" else None, site.reader.context):
-            site.reader.out.put(_tried(site, unset(effect)), site.span)
+            site.reader.out.put(unset(effect), site.span)
         return None
     site.reader.out.add(Domain.SERVICES, Verb.CONTROL, target_raw=site.raw, span=site.span, destructive=None)
     site.reader.out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
