@@ -25,7 +25,7 @@ _WILD = re.compile(r"[*?]")
 
 def listed(site: Site, known: Known) -> Value | None:
     r"""``Get-ChildItem C:\logs -Filter *.log -Recurse``: ``C:\logs\**\*.log``; each folder with each name asked for."""
-    given, named = role_of(site, known, "path"), site.argument("filter|include|1")
+    given, named = role_of(site, known, "path"), role_of(site, known, "filter")
     deep = any(key and "recurse".startswith(key) for key in site.named)
     made: list[Value] = []
     for place in given.members if given is not None else [constant(".")]:

@@ -33,9 +33,8 @@ def expandable(front: Front, node: Any, text: str) -> ir.Node:
     for literal, name in _pieces(text):
         if name == "?":
             found = next(inner, None)
-            parts.append(
-                ir.Other(span, tuple(front.node(c) for c in found.named_children) if found is not None else ())
-            )
+            inner_nodes = tuple(front.node(c) for c in found.named_children) if found is not None else ()
+            parts.append(inner_nodes[0] if len(inner_nodes) == 1 else ir.Other(span, inner_nodes))
         else:
             parts.append(_variable_named(span, name) if name else ir.Const(span, literal))
     if not parts:
@@ -53,7 +52,7 @@ def _variable_named(span: ir.Span, name: str) -> ir.Node:
     known = table("powershell/tables/names.yaml")["variables"].get(name.lower())
     if known is not None:
         return ir.Const(span, known)
-    return ir.Name(span, "$" + name.lower().removeprefix("global:").removeprefix("script:"))
+    return ir.Name(span, "$" + name.lower().removeprefix("global:").removeprefix("script:").removeprefix("using:"))
 
 
 def _number(front: Front, node: Any) -> ir.Node:
