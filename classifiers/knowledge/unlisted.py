@@ -162,7 +162,7 @@ def _took_the_operand(hit: Hit, parsed: Parsed) -> bool:
     """Whether an option nobody listed took the only word there was, which may be the script or file to work on."""
     if parsed.operands or hit.value is None or hit.value is not hit.following or _asks(hit):
         return False
-    return any(s.meaning.delegate is not None for s in parsed.node.slots)
+    return any(s.meaning != NO_MEANING for s in parsed.node.slots)
 
 
 def _counts(word: Word | None, parsed: Parsed, assigned: list[tuple[Slot, list[Word]]]) -> bool:
