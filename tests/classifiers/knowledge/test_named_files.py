@@ -15,6 +15,7 @@ from classifiers.shell import classify_shell
         ("phpstan analyse -c rules/shop.neon src", "rules/shop.neon"),
         ("az apim api create --name shop --api-definition api.yaml", "api.yaml"),
         ("git add --pathspec-from-file changed.txt", "changed.txt"),
+        ("mongodump --configFile=conf/dump.yml", "conf/dump.yml"),
     ],
 )
 def test_the_file_an_option_names_is_read(command, read):
