@@ -83,7 +83,7 @@ def run_program(ev: Evaluator, words: Sequence[Word], state: State, scope: Scope
     if program in UNPACKERS:
         unpacked_over(ev, done.indexes)
         unpacked(ev, done.written, state, scope)
-    if program in {"kubectl", "oc"}:
+    if program in APPLIERS:
         deployed(ev, done.indexes, done.inputs)
     if program in EMPTIES and EMPTIES[program](reading.parsed, scope.stdin):
         emptied(ev, done.indexes)
