@@ -28,11 +28,12 @@ _ENDING = re.compile(
     r"|py|js|ts|md|html|properties)"
 )
 _WRITTEN = re.compile(
-    r"(?:^|[-_])(?:out|outfile|output|log|pid|lock|save|dump|report|result|dest|target|state|history|cache|sock|socket"
+    r"(?:^|[-_])(?:out|outfile|output|log|logger|pid|stats|dependency|dep|lock|save|dump|report|result|dest|target|state|history|cache|sock|socket"
     r"|trace|write|export|init|remote|container|in-image)(?:$|[-_])"
 )
 _MADE = re.compile(
-    r"-{1,2}(?:[\w-]+-)?(?:output|out|outfile|out(?:put)?-?(?:file|dir|directory|path|folder)|log-?file|report-?file|dump-?file"
+    r"-{1,2}(?:[\w-]+-)?(?:output|out|outfile|out(?:put)?-?(?:file|dir|directory|path|folder)"
+    r"|(?:log|logger|report|dump|pid|trace|stats|dependency|dep|error-log|cidfile)-?file"
     r"|save-(?:as|to|storage|har|trace))"
 )
 _HUMP = re.compile(r"(?<=[a-z])([A-Z])")

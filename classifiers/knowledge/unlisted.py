@@ -57,6 +57,11 @@ _HINTS = re.compile(
 _PROGRAMS = re.compile(
     r"-{1,2}(?:[\w-]+-(?:command|cmd|exec|hook|program|wrapper|engine)|on-[\w-]+|wrapper|pipe|plugin-dir|python-expr)"
 )
+# Names of a file that is written beside what the program makes.
+_OUTPUT = re.compile(
+    r"--(?:[\w-]+-)?(?:(?:log|logger|report|dump|pid|trace|stats|status|attribute|debug|dependency|dep|header|history|state)-?file"
+    r"|cookie-jar|save-\w+dir)"
+)
 _FILE = re.compile(r"[^:=,*?\s]*/[^:=,*?\s]*[^/:=,*?\s]|[\w-]+\.[a-zA-Z]\w{0,4}")  # a path, or a name with an ending
 _ATTACHED = re.compile(r"-[A-Za-z][0-9]+")  # ``-o5`` has its value with it
 _ORDER = re.compile(r"[a-z][a-z0-9]*(?:[-_:][a-z0-9]+)*")
@@ -123,7 +128,7 @@ def _asks(hit: Hit) -> bool:
     """Whether an option's name, by its last word, is one that has a value."""
     words = hit.spelling.lstrip("-").replace("_", "-").split("-")
     asks, flags = _asking()
-    return words[-1] in asks and words[0] not in flags
+    return (words[-1] in asks and words[0] not in flags) or _OUTPUT.fullmatch(hit.spelling) is not None
 
 
 @cache
