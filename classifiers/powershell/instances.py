@@ -38,10 +38,16 @@ def instances(site: Site, known: Known) -> Value | None:
     where = (chosen.text or "?") if chosen is not None else ""
     if query is not None:
         found = _QUERY.search(query.text or "")
-        return _object(found[1] if found else "", (found[2] or "") if found else "?", site, query)
-    if name is None:
-        return given
-    return _object(name.text or "", where, site, name)
+        made: Value | None = _object(found[1] if found else "", (found[2] or "") if found else "?", site, query)
+    else:
+        made = given if name is None else _object(name.text or "", where, site, name)
+    effect = Effect(Domain.ENVIRONMENT, Verb.READ, destructive=False, reversibility=Reversibility.READ_ONLY)
+    if made is not None and (kind := made.ref.removeprefix(_KIND)) in alternatives(_TABLE, "classes"):
+        told = _of_class(site, kind, made.text, "?")
+        if told.domain is not Domain.FILESYSTEM:
+            effect = replace(effect, domain=told.domain, target=told.target if made.text != "*" else None)
+    index = site.reader.out.put(effect, site.span)
+    return None if made is None else replace(made, taint=made.taint | {index})
 
 
 def _object(kind: str, where: str, site: Site, told: Value) -> Value:
