@@ -41,7 +41,7 @@ def prop(site: Site, known: Known) -> Value | None:
         path = Value(raw=site.raw)
     value = role_of(site, known, "value")
     names = [name] if name is None else name.members
-    for place in path.members:
+    for place in (_of_key(site, given) for given in path.members):
         for one in names:
             effect = file_effect(site, _value_of(place, one, verb), verb)
             registry = effect.domain is not Domain.FILESYSTEM  # an attribute of a file can be put back
@@ -59,6 +59,15 @@ _LASTING = {
     Verb.MODIFY: Reversibility.UNKNOWN,
     Verb.DELETE: Reversibility.IRREVERSIBLE,
 }
+
+
+def _of_key(site: Site, place: Value) -> Value:
+    """A key named from the one that was gone to (``cd HKCU:``)."""
+    folder, text = site.reader.context.cwd or "", place.text
+    relative = text is not None and ":" not in text and not is_registry(text)
+    return (
+        replace(place, data="\\".join((folder.rstrip("\\"), text or ""))) if relative and is_registry(folder) else place
+    )
 
 
 def _value_of(place: Value, name: Value | None, verb: Verb) -> Value:

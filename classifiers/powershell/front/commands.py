@@ -18,6 +18,8 @@ from classifiers.powershell.repair import numbered
 _QUALIFIED = re.compile(r"^[\w.]+\\(?=[a-z]+-\w+$)")  # the module of a cmdlet
 _DASHES = "-\u2013\u2014\u2015"
 _GUID = re.compile(r"\{[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}", re.IGNORECASE)
+_RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})")
+MAX_RANGE = 24
 _NAMES = frozenset({"command_name", "command_name_expr", "path_command_name"})
 
 
@@ -55,6 +57,8 @@ def _command(front: Front, node: Any) -> ir.Node:
     name = next((c for c in node.named_children if c.type in _NAMES), None)
     invokes = any(c.type == "command_invokation_operator" for c in node.named_children)
     elements = next((c for c in node.named_children if c.type == "command_elements"), None)
+    if name is not None and (ends := _RANGE.fullmatch(front.source.text(name))) is not None:
+        return _range(span, int(ends[1]), int(ends[2]))
     if name is None or re.fullmatch(r"-?\d[\d.]*", front.source.text(name)):
         return ir.Other(span, tuple(_elements(front, elements, frozenset()).args))
     func = _command_name(front, name, invokes=invokes)
@@ -64,6 +68,14 @@ def _command(front: Front, node: Any) -> ir.Node:
     words = (_first_word(front, name, func), *found.words)
     call = ir.Call(span, func, tuple(found.args), tuple(found.named), words)
     return ir.Other(span, (call, *found.redirects)) if found.redirects else call
+
+
+def _range(span: ir.Span, first: int, last: int) -> ir.Node:
+    """``1..3``: the numbers, when they are few."""
+    if abs(last - first) >= MAX_RANGE:
+        return ir.Other(span)
+    step = 1 if last >= first else -1
+    return ir.Sequence(span, tuple(ir.Const(span, n) for n in range(first, last + step, step)))
 
 
 def _first_word(front: Front, name: Any, func: ir.Node) -> ir.Node:
@@ -90,6 +102,7 @@ class _Elements:
     waiting: tuple[str, ir.Span] | None = None  # a parameter whose value may come next
     named_by: str = ""  # the command's own name
     switched: bool = False  # a switch came last
+    begun: str = ""  # a word whose next blank is part of it (``My` Files``), which the grammar ends there
     glued: bool = False  # a colon came last: the next word is part of the one before (ffmpeg's ``-c:v``)
 
     def end_switch(self) -> None:
@@ -108,10 +121,16 @@ def _elements(front: Front, node: Any, valued: frozenset[str], name: str = "") -
             out.glued = child.type == "command_argument_sep" and front.source.text(child) == ":" and bool(out.words)
             continue
         text = front.source.text(child)
+        if child.type == "generic_token" and text.endswith("`"):
+            out.begun += text[:-1] + " "
+            continue
         if child.type == "redirection":
             out.redirects += _redirections(front, child)
         elif child.type == "generic_token" and (glued := _GLUED.fullmatch(text)):
             out.redirects += _written(front, child, glued.group(1), glued.group(2))
+        elif out.begun:
+            _argument(front, child, out.begun + text, out, expandable(front, child, out.begun + text))
+            out.begun = ""
         elif child.type == "command_parameter" or (
             child.type == "generic_token" and text[:1] in _DASHES and text[1:2].isalpha()
         ):
@@ -143,8 +162,8 @@ def _parameter(front: Front, node: Any, text: str, out: _Elements) -> None:
         out.waiting = (key, front.source.span(node))
 
 
-def _argument(front: Front, node: Any, text: str, out: _Elements) -> None:
-    value = _word(front, node)
+def _argument(front: Front, node: Any, text: str, out: _Elements, value: ir.Node | None = None) -> None:
+    value = value or _word(front, node)
     if (
         out.switched and not out.waiting and text.lower() in {"$true", "$false"}
     ):  # no switch after all: a parameter that is yes or no

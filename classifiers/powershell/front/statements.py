@@ -15,9 +15,29 @@ _SCOPE = re.compile(r"^(global|script|local|private):")
 def _assignment(front: Front, node: Any) -> ir.Node:
     parts = [c for c in node.named_children if c.type != "comment"]
     left, value = front.node(parts[0]), front.node(parts[-1])
-    if any("+=" in front.source.text(c) for c in parts if "operator" in c.type):
-        value = ir.Binary(front.source.span(node), "+", left, value)
+    operator = next((front.source.text(c).strip() for c in parts if "operator" in c.type), "=")
+    if operator != "=":
+        value = ir.Binary(front.source.span(node), "+" if operator == "+=" else "?", left, value)
     return ir.Assign(front.source.span(node), (left,), value)
+
+
+def _bumped(front: Front, node: Any) -> ir.Node:
+    """``$i++``."""
+    span = front.source.span(node)
+    return ir.Assign(span, (front.node(node.named_children[0]),), ir.Other(span))
+
+
+def _again(front: Front, node: Any) -> ir.Node:
+    """``for``, ``while`` and ``do``: the body may run any number of times, of ``do`` once at least."""
+    span, parts = front.source.span(node), [c for c in node.named_children if c.type != "comment"]
+    by_type = {c.type: front.node(c) for c in parts if c.type != "statement_block"}
+    body = [n for c in parts if c.type == "statement_block" for n in front.block(c)]
+    test = next((by_type[t] for t in ("for_condition", "while_condition") if t in by_type), ir.Other(span))
+    step = [by_type["for_iterator"]] if "for_iterator" in by_type else []
+    before = [by_type["for_initializer"]] if "for_initializer" in by_type else []
+    before += body if node.type == "do_statement" else []
+    turns = ir.If(span, ir.Other(span, (test,)), (*body, *step), again=True)
+    return ir.Other(span, (*before, turns))
 
 
 def _function(front: Front, node: Any) -> ir.Node:
@@ -74,4 +94,8 @@ READERS: dict[str, Callable[[Front, Any], ir.Node]] = {
     "param_block": _param_block,
     "if_statement": _if_statement,
     "foreach_statement": _foreach,
+    **dict.fromkeys(("for_statement", "while_statement", "do_statement"), _again),
+    **dict.fromkeys(
+        (f"{when}_{what}_expression" for when in ("pre", "post") for what in ("increment", "decrement")), _bumped
+    ),
 }

@@ -43,7 +43,9 @@ def expandable(front: Front, node: Any, text: str) -> ir.Node:
 
 
 def _variable(front: Front, node: Any) -> ir.Node:
-    return _variable_named(front.source.span(node), front.source.text(node).lstrip("$@").strip("{}"))
+    span, text = front.source.span(node), front.source.text(node)
+    named = _variable_named(span, text.lstrip("$@").strip("{}"))
+    return ir.Spread(span, named) if text.startswith("@") else named  # ``Copy-Item @arguments``
 
 
 def _variable_named(span: ir.Span, name: str) -> ir.Node:

@@ -13,6 +13,15 @@ def short(action):
 
 
 CASES = [
+    # loops come again with what they left, and numbers in a row are what they are
+    (r'for ($i=0; $i -lt 3; $i++) { Remove-Item "C:\t\f$i" }', [r"delete filesystem:C:\t\f0", "delete filesystem:None"]),
+    (r'$i=0; while ($i -lt 3) { Remove-Item "C:\t\f$i"; $i++ }', [r"delete filesystem:C:\t\f0", "delete filesystem:None"]),
+    (r'$i=0; do { Remove-Item "C:\t\f$i"; $i -= 1 } until ($q)', [r"delete filesystem:C:\t\f0", "delete filesystem:None"]),
+    (r'1..2 | % { Remove-Item "C:\t\f$_" }', [r"delete filesystem:C:\t\f1", r"delete filesystem:C:\t\f2"]),
+    (r'foreach ($i in 2..1) { Remove-Item "C:\t\f$i" }', [r"delete filesystem:C:\t\f2", r"delete filesystem:C:\t\f1"]),
+    (r"$a = 'C:\x', 'D:\y'; Copy-Item @a", [r"read filesystem:C:\x", r"modify filesystem:D:\y"]),
+    (r"Remove-Item C:\My` Files\a.txt", [r"delete filesystem:C:\My Files\a.txt"]),
+    (r"cd HKCU:\Software; Set-ItemProperty -Path Foo -Name Bar -Value 1", [r"modify environment:HKCU\Software\Foo\Bar"]),
     (r"Remove-Item -Path C:\data -Recurse -Force", [r"delete filesystem:C:\data"]),
     (r"rm C:\data\a.txt", [r"delete filesystem:C:\data\a.txt"]),
     (r"Get-ChildItem C:\data | Remove-Item", [r"read filesystem:C:\data", r"delete filesystem:C:\data\*"]),
