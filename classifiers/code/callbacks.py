@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from classifiers.code import ir
@@ -13,6 +14,7 @@ from classifiers.code.calls import Site, make_call
 from classifiers.code.containers import MAX_DEPTH
 from classifiers.code.listings import members
 from classifiers.code.values import UNKNOWN, Partial, Value, taints, unknown
+from classifiers.code.ways import again, names_of
 
 if TYPE_CHECKING:
     from classifiers.code.interpret import Interpreter
@@ -27,6 +29,7 @@ _ONE_BY_ONE = frozenset({
     "some", "every", "flatMap", "array_reduce",
 })  # fmt: skip
 _GIVES_SELF = frozenset({"then", "tap", "yield_self"})  # what they are called on is what the function gets
+_TURNS = frozenset({"times", "loop", "upto", "downto", "step", "cycle", "setInterval"})  # called any number of times
 _FOLDS = frozenset({"reduce", "reduceRight", "array_reduce", "inject", "each_with_object"})
 _TIMERS = frozenset({"setTimeout", "setInterval"})  # a number of milliseconds stands between
 _SERVERS = re.compile(r"server|serve\b|register|create_connection", re.IGNORECASE)
@@ -69,7 +72,10 @@ def hand_on(reader: Interpreter, func: Value, args: list[Value], named: dict[str
             given = [*bound.args, *given] if bound is not None else given  # noqa: PLW2901 - the same, with what it had
             options = dict(bound.named) if bound is not None else {}
             if handed.function is not None:
+                before = names_of(reader)
                 made.append(reader.enter(handed.function, given, options, handed.around))
+                if func.ref.rpartition(".")[2] in _TURNS:
+                    again(reader, before, partial(reader.enter, handed.function, given, options, handed.around))
             else:
                 make_call(Site(reader, handed, given or [replace(UNKNOWN, taint=func.taint)], options, span))
 

@@ -84,7 +84,8 @@ def _rewrite(reader: Interpreter, func: ir.Attr, held: Value, given: Sequence[Va
     elif func.name.endswith("!") or func.name in {"prepend", "replace", "insert", "clear"}:
         now = unknown("", held, *given)
     if now is not None and isinstance(func.obj, ir.Name):
-        reader.bind(func.obj.id, now)
+        if not reader.rebind(func.obj.id, now):
+            reader.bind(func.obj.id, now)
     elif now is not None and isinstance(func.obj, ir.Attr):
         reader.hold(func.obj.name, now)
 

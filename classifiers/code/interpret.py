@@ -26,7 +26,8 @@ from classifiers.shell import hooks
 # The list of words a program is given.
 _ARGV = {"python": "sys.argv", "javascript": "process.argv"}
 # Functions there see the names around them, and may set them.
-_CLOSED_OVER = frozenset({"python", "javascript", "ruby", "perl"})
+_CLOSED_OVER = frozenset({"python", "javascript", "ruby", "perl", "lua"})
+_LAST_IS_GIVEN = frozenset({"ruby", "perl"})  # what stands last is what a function gives, beside its returns
 MAX_STEPS = 60_000
 MAX_DEPTH = 12
 _UNASKED = frozenset({"__init__", "constructor", "initialize", "__construct", "__enter__", "__exit__", "__del__"})
@@ -182,7 +183,8 @@ class Interpreter:
         value = self.run(node.body)
         ends, members = self.ends.pop(), self.given.pop()
         if not members:
-            return any_of(self, ends, value)
+            falls_through = self.language in _LAST_IS_GIVEN and node.body and not isinstance(node.body[-1], ir.Return)
+            return any_of(self, [*ends, value] if falls_through else ends, value)
         loosen(self, members, changed=len(members) > 1)  # where they stand depends on the way it takes
         return Value(known=True, data=members, raw=node.name, taint=taints(*members))
 
@@ -218,6 +220,10 @@ class Interpreter:
         if name in self.scopes[-1] or self.language not in _CLOSED_OVER:
             return False
         scope = next((s for s in reversed(self.scopes[:-1]) if name in s), None)
+        whole = self.language == "lua" or (self.language == "ruby" and name.startswith("$"))
+        if scope is None and whole and len(self.scopes) > 1:  # a name of the whole program
+            self.scopes[0][name] = value
+            return True
         if scope is None:
             return False
         old = scope[name]

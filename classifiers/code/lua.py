@@ -89,7 +89,10 @@ class _Front(GrammarFront):
         targets = [self.node(p) for p in lists.get("variable_list", [])]
         values = [self.node(p) for p in lists.get("expression_list", [])]
         span = self.source.span(node)
-        made = [ir.Assign(span, (t,), v) for t, v in zip(targets, values, strict=False)]
+        outer = node.parent is None or node.parent.type != "variable_declaration"
+        if len(targets) == len(values) > 1:  # all values are there before any name is set
+            return ir.Assign(span, (ir.Sequence(span, tuple(targets)),), ir.Sequence(span, tuple(values)), outer)
+        made = [ir.Assign(span, (t,), v, outer) for t, v in zip(targets, values, strict=False)]
         return made[0] if len(made) == 1 else ir.Other(span, (*made, *values[len(made) :]))
 
     def loop(self, node: Any) -> ir.Node:

@@ -28,8 +28,7 @@ MAX_TURNS = 24  # of a loop over a literal list
 def _assign(reader: Interpreter, node: ir.Assign) -> Value:
     value = reader.value(node.value)
     for target in node.targets:
-        if not (node.outer and isinstance(target, ir.Name) and reader.rebind(target.id, value)):
-            _bind_target(reader, target, value)
+        _bind_target(reader, target, value, outer=node.outer)
     return value
 
 
@@ -90,9 +89,11 @@ def _loop(reader: Interpreter, node: ir.Loop) -> Value:
             _bind_target(reader, node.target, turn if isinstance(turn, Value) else UNKNOWN)
         given.append(reader.run(node.body))
 
+    named = node.items.items if reader.language == "perl" and isinstance(node.items, ir.Sequence) else ()
     with perhaps(reader, sure=exact):
-        for turn in turns:
-            take(turn)
+        for i, turn in enumerate(turns):
+            at = named[i] if i < len(named) == len(turns) else None  # Perl's loop stands for the name itself
+            take(reader.value(at) if isinstance(at, ir.Name) else turn)
     if not exact:
         again(reader, before, lambda: take(turns[-1]))
     if node.gives and items.known and isinstance(items.data, list) and (node.gives == "all" or are_patterns(given)):
@@ -139,21 +140,23 @@ def _klass(reader: Interpreter, node: ir.Class) -> Value:
     return UNKNOWN
 
 
-def _bind_target(reader: Interpreter, target: ir.Node, value: Value) -> None:
+def _bind_target(reader: Interpreter, target: ir.Node, value: Value, *, outer: bool = False) -> None:
+    """``outer``: a name that an enclosing function has is set there."""
     if isinstance(target, ir.Attr) and isinstance(target.obj, ir.Name) and target.obj.id in SELVES:
         reader.hold(target.name, value)
     if isinstance(target, ir.Attr) and isinstance(value.function, ir.Function):
         reader.keep_method(value.function, target.name)
     match target:
         case ir.Name():
-            reader.bind(target.id, value)
+            if not (outer and reader.rebind(target.id, value)):
+                reader.bind(target.id, value)
         case ir.Table():
             for key, bound in target.items:
-                _bind_target(reader, bound, _member_of(value, key))
+                _bind_target(reader, bound, _member_of(value, key), outer=outer)
         case ir.Sequence():
             parts = value.data if value.known and isinstance(value.data, list) else []
             for i, item in enumerate(target.items):
-                _bind_target(reader, item, parts[i] if i < len(parts) else unknown("", value))
+                _bind_target(reader, item, parts[i] if i < len(parts) else unknown("", value), outer=outer)
         case ir.Attr() if f"{target.name}=" in reader.library.methods:
             base = reader.value(target.obj)
             held = base if base.known or base.shape else None
@@ -161,7 +164,9 @@ def _bind_target(reader: Interpreter, target: ir.Node, value: Value) -> None:
         case ir.Index() | ir.Attr():
             place = reader.value(target.key) if isinstance(target, ir.Index) else constant(target.name)
             numbered = place.known and isinstance(place.data, int)
-            base = begun(reader, target.obj, reader.value(target.obj), [] if numbered or not place.known else {})
+            base = reader.value(target.obj)
+            if not (isinstance(target.obj, ir.Name) and target.obj.id in SELVES):
+                base = begun(reader, target.obj, base, [] if numbered or not place.known else {})
             if isinstance(target, ir.Attr) and base.made_by is not None:
                 reader.hold(target.name, value)
             known = reader.library.call(f"{base.ref}[]=") if base.ref else None

@@ -26,10 +26,16 @@ class Names:
 
     scopes: Scopes
     fields: dict[str, Value | None]
+    sizes: dict[int, int]  # of the lists and tables among them, by their id
 
 
 def names_of(reader: Interpreter) -> Names:
-    return Names([dict(scope) for scope in reader.scopes], dict(reader.fields))
+    return Names([dict(scope) for scope in reader.scopes], dict(reader.fields), _sizes(reader))
+
+
+def _sizes(reader: Interpreter) -> dict[int, int]:
+    held = (v.data for scope in reader.scopes for v in scope.values())
+    return {id(data): len(data) for data in held if isinstance(data, list | dict)}
 
 
 def go_back(reader: Interpreter, names: Scopes) -> None:
@@ -63,7 +69,8 @@ def perhaps(reader: Interpreter, *, sure: bool) -> Iterator[None]:
 
 def again(reader: Interpreter, before: Names, turn: Callable[[], object]) -> None:
     """A loop of which one turn was read: later turns find what the first left; what grows by turns is unknown."""
-    if not meet(reader, before.scopes) and not _unsettled(before.fields, reader.fields):
+    filled = any(before.sizes.get(i, size) != size for i, size in _sizes(reader).items())
+    if not meet(reader, before.scopes) and not _unsettled(before.fields, reader.fields) and not filled:
         return
     for last in (False, True):
         widened = names_of(reader).scopes

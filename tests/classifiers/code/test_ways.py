@@ -24,7 +24,22 @@ CASES = [
     ("php", "$x='a'; if($q){$x='b';} unlink($x);", {"a", "b"}),
     ("perl", "my $x='a'; $x='b' if $q; unlink $x;", {"a", "b"}),
     ("lua", "local x='a' if q then x='b' end os.remove(x)", {"a", "b"}),
+    # names of enclosing functions, of the whole program and of objects
+    ("lua", "local y='a' pcall(function() y='b' end) os.remove(y)", {None}),
+    ("lua", "function f() g='x' end f() os.remove(g)", {"x"}),
+    ("lua", "local x, y = 'a', 'b' x, y = y, x os.remove(x)", {"b"}),
+    ("ruby", "def f; $q='x'; end; f; File.delete($q)", {"x"}),
+    ("ruby", "File.delete(File.join('a', '/srv/q'))", {"a/srv/q"}),
+    ("php", "class A {public $p='a'; function go(){unlink($this->p);}} $o=new A; $o->p='b'; $o->go();", {None}),
+    ("ruby", "z = 'a'; ['b'].each { |e| z << 'c' }; File.delete(z)", {None}),
+    # a list that a loop fills is read again
+    ("python", "import os\nl=['a']\nwhile q():\n  for f in l: os.remove(f)\n  l.append('b')", {"a", "b"}),
+    ("ruby", "l = ['a']; 2.times { l.each { |e| File.delete(e) }; l << 'b' }", {"a", "b"}),
+    # what stands last is given too
+    ("ruby", "def f(a, b = 'q'); return a if a == 'a'; b; end; File.delete(f('x'))", {"x", "q"}),
+    ("perl", "sub f { my ($a, $b) = @_; return $a if $q; $b } unlink f('x', 'y');", {"x", "y"}),
     # a loop comes again with what it left
+    ("perl", "my ($x, $y) = ('a', 'b'); for my $e ($x, $y) { unlink $e; $y = 'c' }", {"a", "c"}),
     ("python", "import os\nx='a'\nwhile q:\n  os.remove(x)\n  x='b'", {"a", "b"}),
     ("python", "import os\nx='a'\nfor n in names:\n  os.remove(x)\n  x='b'", {"a", "b"}),
     ("python", "import os\nx='a'\nfor n in [1, 2]:\n  os.remove(x)\n  x='b'", {"a", "b"}),
