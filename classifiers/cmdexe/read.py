@@ -13,6 +13,7 @@ from classifiers.context import Context
 from classifiers.effects import Condition, Domain, Effect, FlowKind, OpaqueReason, PathScope, Reversibility, Tag, Verb
 from classifiers.gather import Gather, tagged
 from classifiers.paths import located
+from classifiers.windows.later import LOGON, put_to_run
 from classifiers.windows.places import placed
 from classifiers.windows.powershell_line import Place
 from classifiers.windows.programs import program_name, run_program
@@ -44,6 +45,7 @@ _CLIENTS = frozenset({"netsh", "wmic", "ntdsutil", "node", "ruby", "perl", "php"
 _DATABASES = frozenset({"mysql", "mariadb", "psql", "mongosh"})
 _SAID = re.compile(r"-{1,2}(e|c|f|execute|command|file|eval)\b.*", re.IGNORECASE)
 _ORDER = re.compile(r"-{1,2}(e|c|f|r|p)\b.*|[^-/].*", re.IGNORECASE)
+_ECHO = re.compile(r"^@?\s*\(?\s*echo[.: ](.*?)\)?$", re.IGNORECASE | re.DOTALL)
 _SHELLS = frozenset(
     {"cmd", "powershell", "pwsh", "bash", "sh", "python", "cscript", "wscript", "diskpart", "ftp", "sqlcmd"}
 )
@@ -81,6 +83,7 @@ class Batch:
         self._one(text, command)
         for redirect in command.redirects:
             self._redirect(redirect, command)
+        self._at_logon(text, command, before)
         if self.folders[-1]:
             for i in range(before, len(self.out.effects)):
                 self.out.effects[i] = self._below(self.out.effects[i], self.folders[-1])
@@ -88,6 +91,19 @@ class Batch:
             for i in range(before, len(self.out.effects)):
                 if self.out.effects[i].condition is Condition.ALWAYS:
                     self.out.effects[i] = replace(self.out.effects[i], condition=command.condition)
+
+    def _at_logon(self, text: str, command: Command, before: int) -> None:
+        """What this command has put into the folder of what runs at logon."""
+        place = Place((command.start, command.end), self.context, self.depth)
+        for effect in self.out.effects[before:]:
+            path = effect.target or effect.target_raw or ""
+            if (
+                effect.action in {Verb.CREATE, Verb.MODIFY}
+                and effect.condition is not Condition.DEFERRED
+                and LOGON.search(path)
+            ):
+                echoed = _ECHO.match(text) if command.redirects else None
+                put_to_run(path, echoed[1] if echoed is not None else None, place, self.out)
 
     def _below(self, effect: Effect, folder: str) -> Effect:
         """A relative path is below the folder that cmd has gone to."""

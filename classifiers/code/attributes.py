@@ -54,6 +54,8 @@ def _of_constant(reader: Interpreter, base: Value, node: ir.Attr) -> Value | Non
     """A part of a path, a member of a table, what a text's members give."""
     if HOME.fullmatch(reader.source(node)):
         return constant("~")
+    if reader.language == "perl" and f"{base.text}.{node.name}" in reader.library.calls:  # a package by its name
+        return Value(ref=f"{base.text}.{node.name}", raw=reader.source(node))
     if base.ref == "Path" and node.name in _PATH_PARTS:
         return path_part(base, node.name, reader.source(node))
     if base.ref in _BUILTINS:

@@ -24,7 +24,7 @@ from classifiers.gather import Gather
 from classifiers.shell import hooks
 
 # The list of words a program is given.
-_ARGV = {"python": "sys.argv", "javascript": "process.argv"}
+_ARGV = {"python": "sys.argv", "javascript": "process.argv", "ruby": "ARGV", "perl": "ARGV"}
 # Functions there see the names around them, and may set them.
 _CLOSED_OVER = frozenset({"python", "javascript", "ruby", "perl", "lua"})
 _LAST_IS_GIVEN = frozenset({"ruby", "perl"})  # what stands last is what a function gives, beside its returns
@@ -68,6 +68,9 @@ class Interpreter:
         words = list(argv)
         if self.language == "javascript":
             words = ["node", *(words[1:] if words[0] == "-c" else words)]
+        if self.language in {"ruby", "perl"}:  # without a name for the program
+            words = words[1:]
+            self.scopes[0][name] = Value(known=True, data=[constant(w) for w in words], raw=name)
         self.argv = (name, Value(known=True, data=[constant(w) for w in words], raw=name))
 
     def connect(self, host: str | None, database: str | None) -> None:

@@ -14,7 +14,8 @@ _TABLE = {
     "do_expression": "done",
     "scalar": "name", "array": "variable", "hash": "variable", "function": "bare", "container_variable": "container",
     "map_grep_expression": "mapped", "postfix_for_expression": "loop",
-    "substitution_regexp": "substituted", "bareword": "word", "interpolated_string_literal": "string",
+    "substitution_regexp": "substituted", "bareword": "word", "autoquoted_bareword": "quoted",
+    "interpolated_string_literal": "string",
     "string_literal": "string", "command_string": "command", "number": "number", "function_call_expression": "call",
     "ambiguous_function_call_expression": "call", "func0op_call_expression": "call",
     "func1op_call_expression": "taken", "method_call_expression": "method", "array_element_expression": "index",
@@ -44,6 +45,10 @@ class _Front(Collections):
     def name(self, node: Any) -> ir.Node:
         """``${name}`` is ``$name``."""
         return ir.Name(self.source.span(node), _BRACED.sub(r"\1\2", self.text(node)).lstrip("@"))
+
+    def quoted(self, node: Any) -> ir.Node:
+        """``name =>`` is a text (perlop(1))."""
+        return ir.Const(self.source.span(node), self.text(node))
 
     def word(self, node: Any) -> ir.Node:
         """``f;``: a subroutine's name alone calls it (perlsub(1))."""

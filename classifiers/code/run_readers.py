@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -157,10 +158,15 @@ def _server(given: str | None) -> tuple[str | None, str | None]:
     return text or None, None
 
 
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+
+
 def http(site: Site, known: Known) -> Value | None:
     """One request: the method is fixed by the name called, or an argument."""
     url = role_of(site, known, "url")
-    if known.roles.get("maybe") and (url is None or url.ref != "Request"):
+    maybe = known.roles.get("maybe")  # only of a request made before; ``url``: or of an address
+    addressed = maybe == "url" and url is not None and _WEB.match(url.text or url.shape or "") is not None
+    if maybe and not addressed and (url is None or url.ref != "Request"):
         return None
     method = known.roles.get("method", "GET")
     named = role_of(site, known, "verb")

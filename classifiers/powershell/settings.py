@@ -14,7 +14,7 @@ from classifiers.code.library import Known
 from classifiers.code.values import Value
 from classifiers.effects import Condition, Domain, OpaqueReason, Reversibility, Verb
 from classifiers.powershell.readers import place_of, text_of
-from classifiers.windows.later import run_later, set_to_run
+from classifiers.windows.later import LOGON, run_later, set_to_run
 
 if TYPE_CHECKING:
     from classifiers.code.calls import Site
@@ -36,7 +36,6 @@ def later(site: Site, known: Known) -> Value | None:
 
 _PROFILE = re.compile(r"(^|[\\/])((microsoft\.)?(powershell_)?profile\.ps1)$|^\$profile", re.IGNORECASE)
 _OVERWRITES = frozenset({"set-content", "__write__"})
-_LOGON = re.compile(r"[\\/]start menu[\\/]programs[\\/]startup\b(.*)$", re.IGNORECASE)  # a folder
 
 
 def startup(site: Site, known: Known) -> Value | None:
@@ -49,7 +48,7 @@ def startup(site: Site, known: Known) -> Value | None:
             made[i] = replace(made[i], destructive=True, reversibility=Reversibility.IRREVERSIBLE)
     for place in places:
         told = place.text or place.shape or place.raw
-        logon = _LOGON.search(told)
+        logon = LOGON.search(told)
         if logon is None and not _PROFILE.search(told):
             continue
         surface = "powershell" if logon is None or told.lower().endswith(".ps1") else "cmd"
@@ -64,7 +63,7 @@ def startup(site: Site, known: Known) -> Value | None:
 def shortcut(site: Site, known: Known) -> Value | None:
     """``$s.TargetPath = …`` of a shortcut in the folder of what runs at logon: what will run."""
     value, own = role_of(site, known, "value"), site.own
-    if value is not None and _LOGON.search(own.text or own.shape or own.raw):
+    if value is not None and LOGON.search(own.text or own.shape or own.raw):
         run_later(text_of(value), None, place_of(site), site.reader.out)
     return None
 

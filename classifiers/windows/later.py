@@ -30,6 +30,20 @@ class Setting:
     parts: str = ""  # characters that divide several programs in one value
 
 
+LOGON = re.compile(r"[\\/]start menu[\\/]programs[\\/]startup\b(.*)$", re.IGNORECASE)  # what lies there runs at logon
+
+
+def put_to_run(path: str, text: str | None, place: Place, out: Gather) -> None:
+    """What is put into the folder of what runs at logon: a batch file's text is read, another file is not."""
+    if text is not None and path.lower().endswith((".bat", ".cmd")):
+        action = place.asked("cmd", {"command": text}) if text.strip() else None
+        if action is not None:
+            out.absorb(action, span=place.span, condition=Condition.DEFERRED)
+        return
+    out.add(Domain.CODE, Verb.EXECUTE, span=place.span, destructive=None, condition=Condition.DEFERRED)
+    out.hide(OpaqueReason.PAYLOAD_UNREADABLE, place.span, "what a later session will run is not in the call")
+
+
 def set_to_run(key: str, values: Sequence[str | None], place: Place, out: Gather) -> None:
     r"""Add what the registry value ``key\name`` will run when its text is one of ``values``."""
     key = re.sub(r"[\\/]+", r"\\", key.replace(":", ""))

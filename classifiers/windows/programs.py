@@ -39,7 +39,7 @@ _NAMED_PLACES = frozenset({"docker", "podman", "nerdctl", "kubectl", "oc", "rsyn
 _DRIVE = re.compile(r"^([A-Za-z]):[\\/]")
 _FOUND = re.compile(r"@(?:path|relpath|file|fname|ext)\b", re.IGNORECASE)
 _PLACED = re.compile(
-    r"\\(windows|program files[^\\]*|programdata|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
+    r"\\(windows|program files[^\\]*|chocolatey|scoop|bin|scripts|tools)\\|^(\.\\)?(gradlew|mvnw)(\.bat|\.cmd)?$"
 )
 
 
@@ -92,6 +92,8 @@ def run_program(words: Words, place: Place, out: Gather) -> None:
         return
     words = [words[0], *joined(words[1:])] if name == "copy" else words
     line = " ".join("?" if w is None else w for w in words[1:])
+    if _is_stranger(first) and knows(name):  # it has the name of a program that lies elsewhere
+        out.put(unset(Effect(Domain.PROCESS, Verb.EXECUTE, first, destructive=None)), place.span)
     if "/?" in words[1:] and knows(name) and name not in _WRAPPERS:  # it only tells how it is used
         return
     for rule in programs().get(name, ()):

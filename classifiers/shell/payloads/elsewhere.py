@@ -10,7 +10,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from classifiers.address import address
 from classifiers.effects import Action, Certainty, Domain, Evidence, OpaqueReason, Privilege, Verb
+from classifiers.http.places import is_metadata
 from classifiers.knowledge import lookup
 from classifiers.knowledge.model import Delegate
 from classifiers.knowledge.reading import Handed
@@ -25,9 +27,16 @@ if TYPE_CHECKING:
     from classifiers.shell.evaluate import Evaluator
 
 
+def is_credentials(url: str) -> bool:
+    where = address(url)
+    return where is not None and is_metadata(where)
+
+
 def request(ev: Evaluator, item: Handed, state: State, scope: Scope) -> Stream:
     """An HTTP request: the http surface reads method and URL; without it GET receives and the rest sends."""
     url, method = item.words[0].text, item.to.language or "GET"
+    if not ev.known(url) and ev.known("/".join(url.split("/", 3)[:3])) and is_credentials(ev.unknowns.reveal(url)):
+        url = ev.unknowns.reveal(url)  # of whatever role: its answer holds the machine's own credentials
     if ev.known(url):
         values: dict[str, object] = {"url": url, "method": method}
         if len(item.words) > 1 and ev.known(item.words[1].text):
