@@ -17,6 +17,7 @@ _LETS_IN = re.compile(
 )
 
 _REF = re.compile(r"/?repos/([^/]+/[^/]+)/git/refs(?:/(?:heads|tags)/(.+))?")
+_PLACE = re.compile(r"/?repos/([^/{]+/[^/{?]+)(?:[/?]|\Z)")  # whatever of the repository it is about
 _NEW_REF = re.compile(r"ref=refs/(?:heads|tags)/(.+)")
 _FORCED = frozenset({"force=true", "-Fforce=true", "-fforce=true"})
 
@@ -29,6 +30,10 @@ def read_request(reading: Reading, name: Word, words: Sequence[Word]) -> None:  
             item.action = Verb.GRANT
     if ref := _REF.fullmatch(path):
         _of_ref(reading, ref[1], ref[2], [w.text for w in words])
+    elif place := _PLACE.match(path):
+        for item in reading.items:
+            if isinstance(item, Told) and item.domain is Domain.VCS and item.target:
+                item.target = f"{item.target.partition('/')[0]}/{place[1]}"
 
 
 def _of_ref(reading: Reading, repository: str, ref: str | None, words: list[str]) -> None:
