@@ -158,3 +158,9 @@ class Gather:
 def tagged(effect: Effect, *tags: Tag) -> Effect:
     """The effect with ``tags`` added once each."""
     return replace(effect, tags=tuple(dict.fromkeys((*effect.tags, *tags))))
+
+
+def decoded(out: Gather, sink: int) -> None:
+    """What is run by the effect at ``sink`` came out of a decoder."""
+    out.effects[sink] = tagged(out.effects[sink], Tag.DECODED_CODE)
+    out.flow(FlowKind.DECODED_CODE, None, sink)

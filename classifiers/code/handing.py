@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from classifiers.code.library import Known
 from classifiers.code.values import Value, hole
-from classifiers.effects import Action, Certainty, FlowKind, OpaqueReason, Tag
-from classifiers.gather import tagged
+from classifiers.effects import Action, Certainty, OpaqueReason
+from classifiers.gather import decoded
 from classifiers.surface import CallParts, surface_named
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ def to_surface(site: Site, name: str, values: dict[str, Any], given: Value) -> V
         out.hide(OpaqueReason.DEPTH_CAP if deep else OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
         return None
     made = out.absorb(action, span=site.span, certainty=Certainty.DECODED if given.decoded else None)
-    if given.decoded and made:  # what is run came out of a decoder
-        sink = min(made)
-        out.effects[sink] = tagged(out.effects[sink], Tag.DECODED_CODE)
-        out.flow(FlowKind.DECODED_CODE, None, sink)
+    if given.decoded and made:
+        decoded(out, min(made))
     return Value(raw=site.raw, taint=site.taint | frozenset(made))
 
 

@@ -12,8 +12,8 @@ from classifiers.code.feeding import fed, written_later
 from classifiers.code.handing import literal_words, role_of, spelled, to_surface
 from classifiers.code.library import Known
 from classifiers.code.values import Value, constant, hole
-from classifiers.effects import Domain, FlowKind, OpaqueReason, Tag, Verb
-from classifiers.gather import tagged
+from classifiers.effects import Domain, OpaqueReason, Verb
+from classifiers.gather import decoded
 from classifiers.http import is_unread, request_effects
 from classifiers.paths import canonical
 from classifiers.sql import classify_sql, looks_like_sql
@@ -64,7 +64,7 @@ def _shell(site: Site, known: Known) -> Value | None:
     told = out.add(Domain.PROCESS, Verb.EXECUTE, target_raw=command.raw or "?", span=site.span, destructive=None)
     out.hide(OpaqueReason.DYNAMIC_COMMAND, site.span, site.raw)
     if command.decoded:
-        _decoded(site, told)
+        decoded(out, told)
     return None
 
 
@@ -76,13 +76,6 @@ def request(site: Site, known: Known) -> Value | None:
     url = role_of(site, known, "url")
     kept = {"url": url or Value(), "method": method or Value(), "body": body or Value()}
     return Value(ref="Request", raw=site.raw, taint=site.taint, data=kept if body or method else url and url.text)
-
-
-def _decoded(site: Site, told: int) -> None:
-    """What is run came out of a decoder, and the call does not show it."""
-    out = site.reader.out
-    out.effects[told] = tagged(out.effects[told], Tag.DECODED_CODE)
-    out.flow(FlowKind.DECODED_CODE, None, told)
 
 
 def words(site: Site, known: Known) -> Value | None:
@@ -118,7 +111,7 @@ def code(site: Site, known: Known) -> Value | None:
         told = out.add(Domain.CODE, Verb.EXECUTE, span=site.span, destructive=None)
         out.hide(OpaqueReason.PAYLOAD_UNREADABLE, site.span, site.raw)
         if text.decoded:
-            _decoded(site, told)
+            decoded(out, told)
         return None
     language = known.roles.get("language", site.reader.language)
     return to_surface(site, "code", {"code": text.text, "language": language}, text)

@@ -14,7 +14,7 @@ from typing import Any
 
 from classifiers.context import Context
 from classifiers.effects import Action, Certainty, Domain, OpaqueReason, Verb
-from classifiers.gather import Gather
+from classifiers.gather import Gather, decoded
 from classifiers.surface import CallParts, surface_named
 
 MAX_DEPTH = 6
@@ -120,4 +120,6 @@ def _read(text: str, place: Place, out: Gather, certainty: Certainty | None) -> 
     if action is None:
         out.hide(OpaqueReason.DEPTH_CAP, place.span, text[:120])
         return
-    out.absorb(action, via=("powershell",), span=place.span, certainty=certainty)
+    made = out.absorb(action, via=("powershell",), span=place.span, certainty=certainty)
+    if certainty is Certainty.DECODED and made:
+        decoded(out, min(made))

@@ -18,8 +18,8 @@ from typing import Any
 
 from classifiers.clock import loading
 from classifiers.context import NOWHERE, Context
-from classifiers.effects import Domain, Effect, OpaqueReason, Verb
-from classifiers.gather import Gather
+from classifiers.effects import Domain, Effect, FlowKind, OpaqueReason, Tag, Verb
+from classifiers.gather import Gather, tagged
 from classifiers.surface import CallParts, surface_named
 from classifiers.templates import Given, Lookup, fill_all, template
 from classifiers.windows.arguments import Arguments, Words, joined
@@ -224,5 +224,18 @@ def _through_shell(words: Words, place: Place, out: Gather) -> bool:
         return False
     kept = [replace(e, target=_drive_back(e.target)) for e in action.effects if action.flows or not _is_device(e)]
     effects = tuple(placed(unset(e) if "$" in (e.target or "") else e) for e in kept)
-    out.absorb(replace(action, effects=effects), span=place.span)
+    _sent(out, out.absorb(replace(action, effects=effects), span=place.span))
     return True
+
+
+def _sent(out: Gather, made: list[int]) -> None:
+    """A secret by its Windows path that the same command sends: the shell did not know it for one."""
+    secrets = [i for i in made if out.effects[i].domain is Domain.SECRETS and out.effects[i].action is Verb.READ]
+    known = {(f.source, f.sink) for f in out.flows}
+    for sink in made:
+        effect = out.effects[sink]
+        if effect.action is Verb.SEND and effect.domain in {Domain.NETWORK, Domain.CLOUD, Domain.MESSAGING}:
+            for source in secrets:
+                if (source, sink) not in known:
+                    out.flow(FlowKind.EXFILTRATION, source, sink)
+                    out.effects[sink] = tagged(out.effects[sink], Tag.EXFILTRATION)
