@@ -1,8 +1,8 @@
 """Variables through which other programs are made to run something: a name and a value in, what that means out.
 
 Some hold a command (``GIT_SSH_COMMAND``), some a file of code (``BASH_ENV``), some options that load code
-(``NODE_OPTIONS``), some a library (``LD_PRELOAD``). Sources: bash(1) INVOCATION, git(1) ENVIRONMENT, ld.so(8),
-python(1), perlrun(1), ruby(1), node(1), java(1), less(1), man(1).
+(``NODE_OPTIONS``), some a library (``LD_PRELOAD``), some a file that programs log to (``GIT_TRACE``). Sources: bash(1)
+INVOCATION, git(1) ENVIRONMENT, ld.so(8), python(1), perlrun(1), ruby(1), node(1), java(1), less(1), man(1), curl(1).
 """
 
 from __future__ import annotations
@@ -59,11 +59,13 @@ _LOADS = {
     ),
 }
 _ANYONES = re.compile(r"(?:\.{0,2}|/(?:tmp|var/tmp|dev/shm)(?:/(?!\S*/?(?:bin|Scripts)/?$)\S*)?/?)")
+_LOGGED = re.compile(r"SSLKEYLOGFILE|GIT_TRACE\w*")
 EDITOR_ORDERS = frozenset({"VIMINIT", "EXINIT", "GVIMINIT"})
 LIBRARIES = frozenset({"LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"})  # the value is the library's path
 TAGS = {
     **dict.fromkeys(("LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"), ("defense_evasion",)),
     "PROMPT_COMMAND": ("persistence",),
+    "SSLKEYLOGFILE": ("credential_access",),  # whoever reads it can read what was sent under TLS
     **dict.fromkeys(("COR_PROFILER_PATH", "CORECLR_PROFILER_PATH", "DOTNET_STARTUP_HOOKS"), ("defense_evasion",)),
 }
 _OPERATOR = re.compile(r"[;|&`<>]|\$\(|\s-c\s")
@@ -110,6 +112,11 @@ def is_command(name: str, value: str) -> bool:
 def file_language(name: str, value: str) -> str | None:
     """The language of the file ``value`` names, where a program will run it. ``ENV=production`` is no file."""
     return None if value == "/dev/null" or (name == "ENV" and "/" not in value) else _FILES.get(name)
+
+
+def is_logged_to(name: str, value: str) -> bool:
+    """Whether programs append to the file ``value`` names; git takes only an absolute one (``GIT_TRACE=1``)."""
+    return bool(_LOGGED.fullmatch(name)) and (value.startswith("/") or not name.startswith("GIT_"))
 
 
 def loads_code(name: str, value: str) -> bool:

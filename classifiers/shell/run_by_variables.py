@@ -60,6 +60,9 @@ def _one(ev: Evaluator, name: str, value: str, span: tuple[int, int], state: Sta
         hand_on(ev, Handed(to, (word,), {}, span, name), state.copy(), scope, None)
     elif (language := hooks.file_language(name, value)) is not None:
         run_file(ev, word, state.copy(), replace(scope, via=(*scope.via, name)), language=language)
+    elif hooks.is_logged_to(name, value):
+        tags = hooks.TAGS.get(name, ())
+        tell(ev, Verb.MODIFY, Domain.FILESYSTEM, value, span, state, scope, reversibility="reversible", tags=tags)
     elif hooks.loads_code(name, value):
         library = value if name in hooks.LIBRARIES and " " not in value else None
         told = {"destructive": None, "tags": hooks.TAGS.get(name, ())}
