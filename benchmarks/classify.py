@@ -12,6 +12,7 @@ from pathlib import Path
 from classifiers.context import Context
 from classifiers.knowledge.index import knowledge, sources
 from classifiers.shell import classify_shell
+from classifiers.surface import CallParts, surface_named
 
 
 def commands(folder: Path) -> list[str]:
@@ -43,6 +44,13 @@ def loading() -> tuple[int, float]:
     return len(known.blobs), (time.perf_counter() - start) * 1000
 
 
+# Long rather than deep: what is asked once for each word or statement must not go through all of them.
+_WIDE = {
+    "taskkill, 350 processes": ("cmd", {"command": "taskkill /f " + " ".join(f"/pid {i}" for i in range(350))}),
+    "perl, 400 lines printed": ("code", {"code": "print FH 'abcdefgh';\n" * 400, "language": "perl"}),
+}
+
+
 def hostile() -> dict[str, float]:
     """ms of processor time for each hostile text of the tests."""
     file = Path(__file__).parents[1] / "tests/classifiers/shell/test_never_raises.py"
@@ -56,6 +64,14 @@ def hostile() -> dict[str, float]:
     for name, text in module.PATHOLOGICAL.items():
         start = time.thread_time()
         classify_shell(text, Context())
+        out[name] = (time.thread_time() - start) * 1000
+    for name, (surface, values) in _WIDE.items():
+        reader = surface_named(surface)
+        assert reader
+        warm = values | {role: "exit" for role in ("command", "code") if role in values}
+        reader.classify(CallParts(surface, warm), Context())  # its tables and grammar are loaded once
+        start = time.thread_time()
+        reader.classify(CallParts(surface, values), Context())
         out[name] = (time.thread_time() - start) * 1000
     return out
 

@@ -124,6 +124,12 @@ class Gather:
         self.parsers += [p for p in inner.parsers if p not in self.parsers]
         return index
 
+    def under(self, first: int, condition: Condition) -> None:
+        """What was told from ``first`` on happens under a condition; what has its own keeps that."""
+        for i in range(first, len(self.effects)):
+            if self.effects[i].condition is Condition.ALWAYS:
+                self.effects[i] = replace(self.effects[i], condition=condition)
+
     def start_clock(self, max_ms: float) -> None:
         """Give the reading ``max_ms`` of processor time (a busy machine or a collection changes no answer)."""
         self.deadline = spent() + READING * max_ms / 1000

@@ -88,9 +88,7 @@ class Batch:
             for i in range(before, len(self.out.effects)):
                 self.out.effects[i] = self._below(self.out.effects[i], self.folders[-1])
         if command.condition is not Condition.ALWAYS:
-            for i in range(before, len(self.out.effects)):
-                if self.out.effects[i].condition is Condition.ALWAYS:
-                    self.out.effects[i] = replace(self.out.effects[i], condition=command.condition)
+            self.out.under(before, command.condition)
 
     def _at_logon(self, text: str, command: Command, before: int) -> None:
         """What this command has put into the folder of what runs at logon."""

@@ -43,13 +43,13 @@ def _given(caller: str, rest: Sequence[Value]) -> list[Value]:
 
 
 def _function(reader: Interpreter, name: str, value: Value) -> Value:
-    own = next((s[name] for s in reversed(reader.scopes) if name in s), None)
+    own = reader.held(name)
     return own if own is not None and own.function is not None else Value(ref=name.lower(), raw=value.raw)
 
 
 def _class(reader: Interpreter, name: str) -> ir.Class | None:
-    held = next((s[name].function for s in reversed(reader.scopes) if name in s), None)
-    return held if isinstance(held, ir.Class) else None
+    held = reader.held(name)
+    return held.function if held is not None and isinstance(held.function, ir.Class) else None
 
 
 def _method(reader: Interpreter, owner: ir.Class | None, name: str) -> Value | None:

@@ -25,12 +25,10 @@ def _const(reader: Interpreter, node: ir.Const) -> Value:  # noqa: ARG001 - one 
 
 
 def _name(reader: Interpreter, node: ir.Name) -> Value:
-    for scope in reversed(reader.scopes):
-        if node.id in scope:
-            found = scope[node.id]
-            if reader.language == "ruby" and isinstance(found.function, ir.Function) and found.function.name:
-                return reader.enter(found.function, [])  # a method's name alone calls it
-            return found
+    if (found := reader.held(node.id)) is not None:
+        if reader.language == "ruby" and isinstance(found.function, ir.Function) and found.function.name:
+            return reader.enter(found.function, [])  # a method's name alone calls it
+        return found
     _code_within(reader, node)
     if reader.language == "ruby" and (held := reader.fields.get(node.id)) is not None:  # ``attr_reader :name``
         return held

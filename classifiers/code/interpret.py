@@ -217,6 +217,10 @@ class Interpreter:
             self.out.add(Domain.ENVIRONMENT, Verb.MODIFY, f"env:{label}", tags=tags)
         self.scopes[-1][name] = value
 
+    def held(self, name: str) -> Value | None:
+        """What the innermost scope that has this name holds."""
+        return next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
+
     def rebind(self, name: str, value: Value) -> bool:
         """Set a name of an enclosing function, if one has it: how often and when is not known, so it stays known
         only where nothing changes."""

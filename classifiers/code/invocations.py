@@ -43,14 +43,6 @@ def invoke(reader: Interpreter, node: ir.Call) -> Value:
     return any_of(reader, made, UNKNOWN)
 
 
-def _under(reader: Interpreter, before: int, condition: Condition) -> None:
-    """What was told from ``before`` on happens under a condition."""
-    effects = reader.out.effects
-    for i in range(before, len(effects)):
-        if effects[i].condition is Condition.ALWAYS:
-            effects[i] = replace(effects[i], condition=condition)
-
-
 def _call(reader: Interpreter, node: ir.Call, func: Value, args: list[Value], named: dict[str, Value]) -> Value:
     """The call of one of the functions it may be."""
     if _HOME_CALL.match(reader.source(node)):
@@ -123,7 +115,7 @@ def _blocks_called(
                     turn = given[0] if given and func.ref.endswith((".foreach", ".where")) else item
                     reader.enter(handed.function, given, {"_": turn})
     if taker is not None and "condition" in taker.roles:  # a block that is kept, to be run later
-        _under(reader, before, Condition(taker.roles["condition"]))
+        reader.out.under(before, Condition(taker.roles["condition"]))
 
 
 def _own(
@@ -170,7 +162,7 @@ def _within(reader: Interpreter, site: Site) -> Value:
 def _callee(reader: Interpreter, node: ir.Node) -> Value:
     """What is called. A Ruby method's name alone is a call too, but not where the call's arguments follow it."""
     if reader.language == "ruby" and isinstance(node, ir.Name):
-        held = next((s[node.id] for s in reversed(reader.scopes) if node.id in s), None)
+        held = reader.held(node.id)
         if held is not None and isinstance(held.function, ir.Function):
             return held
     return reader.value(node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +40,7 @@ _BRACED = re.compile(r"^([$@%])\{(\w+)\}$")
 _TOPICAL = frozenset({"unlink", "rmdir", "mkdir", "readlink", "stat", "lstat", "eval"})  # with ``$_`` when alone
 _WORD = re.compile(r"\w+")
 _HANDLE = re.compile(r"[A-Z][A-Z0-9_]*")
+_NO_HANDLE = re.compile(r"\bsub\s+([A-Z][A-Z0-9_]*)\b|\b([A-Z][A-Z0-9_]*)\s*=>|\*([A-Z][A-Z0-9_]*)\b")
 
 
 class _Front(Collections):
@@ -80,16 +82,19 @@ class _Front(Collections):
         func = self.part(node, "function")
         held = func.named_children[0] if func is not None and func.named_children else None
         if held is not None and held.type == "varname" and not held.named_children:  # &f
-            args, named = self.arguments(self.part(node, "arguments"))
-            return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
+            return self.calling(node, self.sub(func), self.part(node, "arguments"))
         if held is not None:
             return self.called(node, self.bare(func) if held.type != "varname" else self.node(held.named_children[0]))
         if func is not None and (printed := self.printed(node, func)) is not None:
             return printed
         if func is not None and self.text(func).startswith("CORE::"):
-            args, named = self.arguments(self.part(node, "arguments"))
-            return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
+            return self.calling(node, self.sub(func), self.part(node, "arguments"))
         return super().call(node)
+
+    def calling(self, node: Any, func: ir.Node, given: Any, first: Sequence[ir.Node] = ()) -> ir.Node:
+        """A call of ``func`` with what ``given`` holds, behind ``first``."""
+        args, named = self.arguments(given)
+        return ir.Call(self.source.span(node), func, (*first, *args), tuple(named))
 
     def printed(self, node: Any, func: Any) -> ir.Node | None:
         """``print F "…"``: a handle's name stands before what is printed; the grammar takes it for a function."""
@@ -98,12 +103,14 @@ class _Front(Collections):
             return None
         handle = self.part(inner, "function") if inner.type == "ambiguous_function_call_expression" else None
         name = self.text(handle) if handle is not None else ""
-        if not _HANDLE.fullmatch(name) or re.search(
-            rf"\bsub\s+{name}\b|\b{name}\s*=>|\*{name}\b", self.source.data.decode("utf-8", "replace")
-        ):
+        if not _HANDLE.fullmatch(name) or name in self.no_handles:
             return None
-        args, named = self.arguments(self.part(inner, "arguments"))
-        return ir.Call(self.source.span(node), self.sub(func), tuple(args), tuple(named))
+        return self.calling(node, self.sub(func), self.part(inner, "arguments"))
+
+    @cached_property
+    def no_handles(self) -> set[str]:
+        """Upper-case names that this text makes a subroutine or a constant."""
+        return {name for found in _NO_HANDLE.findall(self.source.data.decode("utf-8", "replace")) for name in found}
 
     def method(self, node: Any) -> ir.Node:
         """``$object->$name()``: which method is in a variable."""
@@ -113,9 +120,8 @@ class _Front(Collections):
             return self.called(node, self.node(held))
         if name is None or (own := self.subs.get(self.text(name).rpartition("::")[2])) is None:
             return super().method(node)
-        args, named = self.arguments(self.part(node, "arguments"))
-        invocant = self.node(self.part(node, "invocant"))
-        return ir.Call(self.source.span(node), ir.Name(self.source.span(name), own), (invocant, *args), tuple(named))
+        func, invocant = ir.Name(self.source.span(name), own), self.node(self.part(node, "invocant"))
+        return self.calling(node, func, self.part(node, "arguments"), (invocant,))
 
     @cached_property
     def subs(self) -> dict[str, str]:
@@ -137,9 +143,8 @@ class _Front(Collections):
 
     def called(self, node: Any, code: ir.Node) -> ir.Node:
         """A call of what an expression holds."""
-        args, named = self.arguments(self.part(node, "arguments"))
         func = ir.Name(self.source.span(node), "__coderef__")
-        return ir.Call(self.source.span(node), func, (code, *args), tuple(named))
+        return self.calling(node, func, self.part(node, "arguments"), (code,))
 
     def reference(self, node: Any) -> ir.Node:
         r"""``\&f`` is the function itself."""

@@ -90,11 +90,7 @@ class _Front(GrammarFront):
                 made = tuple(self.block(way))
             else:
                 made = (ir.If(span, ir.Other(span, tuple(patterns)), tuple(self.as_block(body)), made),)
-        return (
-            ir.Other(span, (self.node(asked), *made), last=True)
-            if asked is not None
-            else ir.Other(span, made, last=True)
-        )
+        return ir.Other(span, made if asked is None else (self.node(asked), *made), last=True)
 
     def binary(self, node: Any) -> ir.Node:
         """``a << b`` is a method, which changes ``a``; ``a % b`` fills the text ``a``."""

@@ -61,15 +61,14 @@ def _object(kind: str, where: str, site: Site, told: Value) -> Value:
 def named(kind: str, where: str) -> str:
     """How effects name the instances of a class for which a condition holds."""
     values = {m[1].lower(): m[2] or m[3] or m[4] or "" for m in _GIVEN.finditer(where)}
-    ways = alternatives_of(kind)
-    for way in ways:
-        head, names, tail = way
+    ways = _ways(kind)
+    for head, names, tail in ways:
         if (found := next((values[n] for n in names if values.get(n)), None)) is not None:
             return f"{head}{found}{tail}"
     return f"{ways[0][0]}*" if ways else "*"
 
 
-def alternatives_of(kind: str) -> list[tuple[str, list[str], str]]:
+def _ways(kind: str) -> list[tuple[str, list[str], str]]:
     """``service:{name|caption}`` as what stands before, the properties, and what stands behind, for each way."""
     line = alternatives(_TABLE, "instances").get(kind, "")
     return [(m[1], m[2].split("|"), m[3]) for m in re.finditer(r"([^|{}]*)\{([^}]*)\}([^|{}]*)", line)]

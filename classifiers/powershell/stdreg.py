@@ -55,9 +55,7 @@ def key_effects(site: Site, method: str, given: dict[str, Value]) -> Value | Non
     path = constant("\\".join(p or "" for p in parts)) if known else Value(raw="\\".join(p or "$ARG" for p in parts))
     effect = file_effect(site, path, verb) if known else Effect(Domain.ENVIRONMENT, verb, target_raw=path.raw)
     lossy = {Verb.DELETE: True, Verb.MODIFY: None}.get(verb, False)
-    lasting = {Verb.DELETE: Reversibility.IRREVERSIBLE, Verb.READ: Reversibility.READ_ONLY}.get(
-        verb, effect.reversibility
-    )
+    lasting = _LASTING.get(verb, effect.reversibility)
     site.reader.out.put(replace(effect, destructive=lossy, reversibility=lasting, path_scope=None), site.span)
     value = next((v for k, v in given.items() if k.endswith("value") and k not in {"hdefkey", "svaluename"}), None)
     if verb is Verb.MODIFY and known:

@@ -66,25 +66,28 @@ class Arguments:
 
     def each(self, key: str) -> list[Given]:
         """Every value of a switch by any of its names."""
-        rest = [Arguments(self.words[i:]) for i in range(len(self.words))]
-        heads = [(_cut(a.words[0] or "")[0].lower(), a) for a in rest]
-        found = [a.switch(head) for head, a in heads if head in key.split("|")]
+        names = key.split("|")
+        found = (self._value_at(i, name) for i in range(len(self.words)) for name in names)
         return [given for given in found if given is not None]
 
     def switch(self, name: str) -> Given | None:
         """The value of ``/name``: after ``:`` or ``=`` in the same word (``/name:``: only there), else the next."""
-        apart, name = not name.endswith(":"), name.rstrip(":")
-        for i, word in enumerate(self.words):
-            if word is None:
-                continue
-            head, mark, value = _cut(word)
-            if head.lower() == name and (apart or value):
-                following = self.words[i + 1] if i + 1 < len(self.words) else ""
-                empty = bool(mark) and head[:1] in "/-" and following is not None
-                if value or (empty and (not following or _is_switch(following))):
-                    return Given(value, value)
-                return Given(following, following or "?")
-        return None
+        found = (self._value_at(i, name) for i in range(len(self.words)))
+        return next((given for given in found if given is not None), None)
+
+    def _value_at(self, i: int, name: str) -> Given | None:
+        """The value of the switch ``name`` when it is this word; None when it is not."""
+        word = self.words[i]
+        if word is None:
+            return None
+        head, mark, value = _cut(word)
+        if head.lower() != name.rstrip(":") or (name.endswith(":") and not value):
+            return None
+        following = self.words[i + 1] if i + 1 < len(self.words) else ""
+        empty = bool(mark) and head[:1] in "/-" and following is not None
+        if value or (empty and (not following or _is_switch(following))):
+            return Given(value, value)
+        return Given(following, following or "?")
 
     def rest(self, key: str) -> list[str | None]:
         """The words that are the inner command: after a switch, from an index, or all."""

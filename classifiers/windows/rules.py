@@ -7,7 +7,7 @@ switches whose value is the next word (``values``) and a pattern whose groups ev
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -33,45 +33,32 @@ class Rule:
 
 @cache
 def programs() -> dict[str, tuple[Rule, ...]]:
-    return {
-        name: tuple(_rule(raw) for raw in rules)
-        for _stem, values in tables("windows/programs")
-        for names, rules in values["programs"].items()
-        for name in names.split("|")
-    }
+    return {name: tuple(map(_rule, rules)) for name, rules in _of_each("programs")}
 
 
 @cache
 def beside() -> dict[str, tuple[Rule, ...]]:
     """Rules that add to the one that answers: the other machine a switch names, a log."""
-    return {
-        name: tuple(_rule(raw) for raw in rules)
-        for _stem, values in tables("windows/programs")
-        for names, rules in values.get("beside", {}).items()
-        for name in names.split("|")
-    }
+    return {name: tuple(map(_rule, rules)) for name, rules in _of_each("beside")}
 
 
 @cache
 def valued() -> dict[str, frozenset[str]]:
     """Each program's switches whose value is the next word."""
-    return {
-        name: frozenset(switches.split())
-        for _stem, values in tables("windows/programs")
-        for names, switches in values.get("values", {}).items()
-        for name in names.split("|")
-    }
+    return {name: frozenset(switches.split()) for name, switches in _of_each("values")}
 
 
 @cache
 def finds() -> dict[str, re.Pattern[str]]:
     """What a program's words name wherever they stand, for every rule of it: ``where name='x'``."""
-    return {
-        name: re.compile(pattern, re.IGNORECASE)
-        for _stem, values in tables("windows/programs")
-        for names, pattern in values.get("finds", {}).items()
-        for name in names.split("|")
-    }
+    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _of_each("finds")}
+
+
+def _of_each(part: str) -> Iterator[tuple[str, Any]]:
+    """What this part of the tables says, under each of the names it says it of."""
+    for _stem, values in tables("windows/programs"):
+        for names, said in values.get(part, {}).items():
+            yield from ((name, said) for name in names.split("|"))
 
 
 def _rule(raw: dict[str, Any]) -> Rule:

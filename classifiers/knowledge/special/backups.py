@@ -19,7 +19,7 @@ _MADE = {"destructive": False, "reversibility": "reversible"}
 
 def backups(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
     """One file made for each file that is edited."""
-    suffix = next((h.value.text for h in reading.parsed.hits if h.spelling in {"-i", "--in-place"} and h.value), "")
+    suffix = next((w.text for w in reading.parsed.words_of("-i", "--in-place")), "")
     edited = [i for i in reading.items if isinstance(i, Told) and i.action is Verb.MODIFY and i.word is not None]
     for item in edited:
         if item.target and facts(canonical(item.target), NOWHERE).erase_tags:  # lines go from a log

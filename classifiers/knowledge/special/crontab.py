@@ -17,7 +17,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     if reading.items or reading.answered:
         return
     operand = reading.parsed.operands[0] if reading.parsed.operands else name.with_text("-")  # cronie reads its input
-    user = next((h.value.text for h in reading.parsed.hits if h.spelling == "-u" and h.value), "*")
+    user = next((w.text for w in reading.parsed.words_of("-u")), "*")
     if operand.text != "-":
         reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, operand.text, _READ, operand.span, operand))
     reading.items.append(

@@ -79,9 +79,8 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:
     if first == "config":
         _kept(reading, parsed)
     elif first == "grep":
-        for hit in parsed.hits:
-            if hit.spelling == "-O" and hit.value is not None:
-                reading.items.append(Handed(Delegate("shell"), (hit.value,), {}, hit.value.span, "git grep -O"))
+        for word in parsed.words_of("-O"):
+            reading.items.append(Handed(Delegate("shell"), (word,), {}, word.span, "git grep -O"))
     _ = name
 
 

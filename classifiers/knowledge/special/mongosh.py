@@ -48,7 +48,7 @@ def _server(reading: Reading) -> tuple[str, str]:
     address = reading.parsed.operands[0].text if reading.parsed.operands else ""
     if address.endswith((".js", ".mongodb")):  # a script in the address's place
         address = ""
-    host = next((h.value.text for h in reading.parsed.hits if h.spelling == "--host" and h.value), "")
+    host = next((w.text for w in reading.parsed.words_of("--host")), "")
     if (said := addresses.database(address)) is not None:
         return said["host"] or host, said["database"]
     if "/" in address:

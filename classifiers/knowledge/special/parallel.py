@@ -33,10 +33,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
         return
     span = (command[0].span[0], command[-1].span[1])
     if not given:
-        token = reading.parsed.given("-I")
-        replace = (
-            INPUT if not token else next(h.value.text for h in reading.parsed.hits if h.spelling == "-I" and h.value)
-        )
+        replace = next((w.text for w in reading.parsed.words_of("-I")), INPUT)
         reading.items.append(Handed(_delegate(command, replace), tuple(command), {}, span, "parallel"))
         return
     for inputs in given[:MAX_INPUTS]:
@@ -92,7 +89,7 @@ _FORMS: dict[str, Callable[[str], str]] = {
 
 def _lines(reading: Reading) -> None:
     """No command: each line of the input, or of a file (``-a``), is one."""
-    file = next((h.value for h in reading.parsed.hits if h.spelling in {"-a", "--arg-file"} and h.value), None)
+    file = next(iter(reading.parsed.words_of("-a", "--arg-file")), None)
     if file is None:
         reading.reads_stdin = Delegate("shell")
     else:

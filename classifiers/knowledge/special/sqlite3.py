@@ -21,7 +21,7 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     file = operands[0].text if operands else ":memory:"
     span = operands[0].span if operands else name.span
     told: set[str] = set()
-    given = [*(h.value for h in reading.parsed.hits if h.spelling == "-cmd" and h.value), *operands[1:]]
+    given = [*reading.parsed.words_of("-cmd"), *operands[1:]]
     for word in given:
         for line in word.text.strip().split("\n"):
             current = word.with_text(line.strip())

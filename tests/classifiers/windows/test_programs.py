@@ -32,6 +32,11 @@ def test_a_switch_has_its_value_after_it_or_in_it():
     assert given.lookup("/nothing") is None
 
 
+def test_every_value_of_a_switch_that_is_given_again_is_found_where_it_stands():
+    given = Arguments(["/pid", "7", "-pid:8", "/f", "/PID", "9", "/pid=10", "/pid", None, None])
+    assert [g.text for g in given.each("/pid|-pid")] == ["7", "8", "9", "10", None]
+
+
 def test_a_hole_asks_for_a_part_an_attached_value_or_a_group():
     given = Arguments(["/s:D:\\w", ".w7=txtfile", "/u", "ann"], "x", frozenset({"/u"}), {"who": "bea"})
     assert given.plain == [".w7=txtfile"]
