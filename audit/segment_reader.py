@@ -9,13 +9,15 @@ from typing import BinaryIO
 
 import zstandard
 
+from audit.stored import written
+
 
 def lines_of(path: Path, offset: int = 0) -> Iterator[bytes]:
     """From byte ``offset`` of the plain bytes; a last line without LF is still being written and is not given."""
     with open_segment(path) as file:
         if offset:
             file.seek(offset)
-        for line in file:
+        for line in written(file):
             if line.endswith(b"\n"):
                 yield line[:-1]
 

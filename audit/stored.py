@@ -9,7 +9,7 @@ import io
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,7 @@ def manifest_of(directory: Path, log_id: str, number: int, seq: int) -> dict[str
 def lines(path: Path) -> Iterator[bytes]:
     if path.exists():
         with path.open("rb") as file:
-            yield from file
+            yield from written(file)
         return
     packed = path.with_name(path.name + ".zst")
     try:
@@ -78,6 +78,14 @@ def lines(path: Path) -> Iterator[bytes]:
         return
     with packed.open("rb") as file:
         yield from io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(file), 1 << 20)
+
+
+def written(file: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines as far as they were written: none after one without LF, which a file that grows gives the rest of."""
+    for line in file:
+        yield line
+        if not line.endswith(b"\n"):
+            return
 
 
 def load(line: bytes, seq: int) -> dict[str, Any]:

@@ -1,14 +1,18 @@
 """Records are found by time, id and session, in plain and compressed files, while the log is being written."""
 
+import io
+
 import orjson
 import pytest
 
 from audit import record as records
+from audit import stored
 from audit.cursor import Cursor, end_of, read_batch
 from audit.files import segments
 from audit.read import about, audit_dir, by_id, lines, newest, session
 from audit.read import records as read_records
 from audit.retention import Retention, compress, remove_old
+from audit.segment_reader import lines_of
 from audit.writer import Limits
 from tests.audit.build import ToldClock, action_record, open_log
 
@@ -170,3 +174,31 @@ def test_halving_for_a_time_is_not_led_astray_by_the_checkpoint_after_a_clock_st
     )
     (tmp_path / "node-w0.000001.jsonl").write_text(text)
     assert [r["seq"] for r in read_records(tmp_path, since="2026-11-30T10:00:05.000Z")] == [1]
+
+
+class _Growing(io.RawIOBase):
+    """A file whose last line is finished by its writer right after a reader came to its end (b"": that end)."""
+
+    suffix = ".jsonl"
+
+    def __init__(self):
+        self.parts = [b'{"seq":0}\n{"seq"', b"", b':1}\n{"seq":2}\n', b""]
+
+    def exists(self):
+        return True
+
+    def open(self, _mode):
+        return io.BufferedReader(self)
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        part = self.parts.pop(0)
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def test_the_rest_of_a_line_that_is_being_written_is_no_line():
+    assert list(lines_of(_Growing())) == [b'{"seq":0}']
+    assert list(stored.lines(_Growing())) == [b'{"seq":0}\n', b'{"seq"']  # what verify takes for a torn end
