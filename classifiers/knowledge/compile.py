@@ -30,7 +30,7 @@ def _greedy(slot: Json) -> bool:
     return slot.get("at", "rest") == "rest" and not slot.get("when") and not slot.get("unless")
 
 
-MANY = 6  # from so many programs described together on, what one letter means to each of them is not sure
+MANY = 6  # from so many programs in one strict row on, nobody looked each of them up
 
 
 class _Compiler(EffectLines):

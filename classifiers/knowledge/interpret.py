@@ -115,6 +115,8 @@ class _Interpreter(Teller):
         self.tell_all(node.effects, None, None)
         if node.unread and not self.sets.get("dry_run"):
             self.hide(OpaqueReason.PAYLOAD_UNREADABLE, self.whole, node.unread)
+        elif node.many:
+            self.hide(OpaqueReason.UNKNOWN_EXECUTABLE, self.whole, f"{self.via}: told of only together with others")
         self.out.session = bool(node.session) and not self.parsed.occupied(node.session)
         for slot, words in assigned:
             self.slot(slot, words)

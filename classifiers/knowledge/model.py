@@ -105,7 +105,7 @@ class Node:
     strict: str = (
         ""  # options | words: what is not listed (an option; also a first word that could be an order) is unread
     )
-    many: bool = False  # told together with many other programs: what one letter takes differs between them
+    many: bool = False  # told of only in a row of many programs: what it is thought to do is told, never vouched for
     unknown_options: str = "flag"
     unknown_subcommand: str = "opaque"  # opaque | operand
     long_options: str = "shortened"  # whole: no shorter name stands for one

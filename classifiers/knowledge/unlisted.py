@@ -1,13 +1,13 @@
 """Words a description does not cover: a parsed command and what was told of it in, the words that stay unread out.
 
 A description is silent about a long option whose own name says that it writes, sends, deletes or runs something,
-unless the command is known to do so anyway. A ``strict`` description (many programs told of together) vouches for
+unless the command is known to do so anyway. A ``strict`` description (a few programs told of together) vouches for
 less: any option whose name hints at a change, any unlisted short option, an unlisted option directly before an
-operand (which may be its value), and a bare first word that could be an order, are unread; so is, where six or more
-programs share a row, one letter with a value and no meaning. Whatever the description, an unlisted option whose name
-asks for a value (``--name``, ``--max-count``) is unread directly before an operand: it would be taken for one; and
-so are one with a file's name attached (``--raw=out.bin``) and ``-o`` before one. The other way round, where unlisted
-options take a value (``unknown_options: value``) one whose name asks for none and that left no operand is unread.
+operand (which may be its value), and a bare first word that could be an order, are unread. Whatever the description,
+an unlisted option whose name asks for a value (``--name``, ``--max-count``) is unread directly before an operand: it
+would be taken for one; and so are one with a file's name attached (``--raw=out.bin``) and ``-o`` before one. The
+other way round, where unlisted options take a value (``unknown_options: value``) one whose name asks for none and
+that left no operand is unread.
 """
 
 from __future__ import annotations
@@ -86,7 +86,6 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
                 )
             )
             or (Verb.EXECUTE not in told and _names_program(hit))
-            or (parsed.node.many and _one_letter(hit))
         ):
             yield hit.word
     if strict == "words" and parsed.operands and not _a_value(parsed):
@@ -177,14 +176,6 @@ def _counts(word: Word | None, parsed: Parsed, assigned: list[tuple[Slot, list[W
         return slot is not None
     told = (*parsed.node.effects, *(parsed.node.no_operands or ()))
     return any("{" + slot.role in (t.target or "") for t in told)
-
-
-def _one_letter(hit: Hit) -> bool:
-    """Whether one letter, listed with a value for many programs at once, may not take the word after it."""
-    if hit.option is None or not hit.bare or hit.spelling in _PRINTS:
-        return False  # what has a meaning of its own was described for these programs
-    alone = len(hit.word.text) == len("-x")
-    return alone and hit.option.values > 0 and hit.value is hit.following
 
 
 def _a_value(parsed: Parsed) -> bool:
