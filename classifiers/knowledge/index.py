@@ -57,7 +57,8 @@ class Knowledge:
             other = json.loads(self.blobs[other["alias"]][1])
         other = self._completed(other, seen | {base})
         options = [*other.get("options", ()), *compiled.get("options", ())]  # the later of two tells a spelling
-        return {**other, **{k: v for k, v in compiled.items() if k != "same_as"}, "options": options}
+        taken = {k: v for k, v in other.items() if k != "many"}  # a row of its own: somebody looked it up
+        return {**taken, **{k: v for k, v in compiled.items() if k != "same_as"}, "options": options}
 
 
 def sources(folder: Path = COMMANDS) -> dict[str, str]:

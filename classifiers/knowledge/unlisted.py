@@ -72,21 +72,18 @@ def unlisted(parsed: Parsed, assigned: list[tuple[Slot, list[Word]]], told: Verb
     strict = parsed.node.strict
     for hit in parsed.hits:
         if (
-            (
-                hit.option is None
-                and (
-                    (strict and _doubtful(hit, parsed))
-                    or (_asks(hit) and _doubtful(hit, parsed) and _counts(hit.following, parsed, assigned))
-                    or (strict and _hints(hit))
-                    or _given_file(hit, parsed)
-                    or (hit.word.text == "-o" and _writes_next(hit, parsed, assigned))
-                    or _took_the_operand(hit, parsed)
-                    or _tells(hit, told)
-                    or _shortens(hit, parsed)
-                )
+            hit.option is None
+            and (
+                (strict and _doubtful(hit, parsed))
+                or (_asks(hit) and _doubtful(hit, parsed) and _counts(hit.following, parsed, assigned))
+                or (strict and _hints(hit))
+                or _given_file(hit, parsed)
+                or (hit.word.text == "-o" and _writes_next(hit, parsed, assigned))
+                or _took_the_operand(hit, parsed)
+                or _tells(hit, told)
+                or _shortens(hit, parsed)
             )
-            or (Verb.EXECUTE not in told and _names_program(hit))
-        ):
+        ) or (Verb.EXECUTE not in told and _names_program(hit)):
             yield hit.word
     if strict == "words" and parsed.operands and not _a_value(parsed):
         first = parsed.operands[0]

@@ -57,3 +57,10 @@ def test_same_as_follows_a_program_that_is_itself_the_same_as_another():
     assert node is not None
     assert set(node.options) == {"-n", "-o", "-x", "-z"}
     assert len(node.slots) == 1
+
+
+def test_a_row_of_its_own_is_vouched_for_though_it_starts_from_a_row_of_many():
+    text = 'family: f\nsource: s\ncommands:\n  "a|b|c|d|e|f": {strict: options, effects: []}\n  "g": {same_as: a, takes_value: "-n"}\n'
+    taught = index.Knowledge(compile_all({"a.yaml": text}))
+    nodes = [taught.lookup(p) for p in ("a", "f", "g")]
+    assert [n and n.many for n in nodes] == [True, True, False]
