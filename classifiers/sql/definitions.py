@@ -1,6 +1,6 @@
 """What a statement defines: CREATE, DROP and ALTER of tables, views, indexes, schemas and databases.
 
-In: such a statement's tree. Out: effects on what is made, removed or altered; False where the phrase table knows better.
+In: such a tree. Out: effects on what is made, removed or altered; False where the phrase table knows better.
 """
 
 from __future__ import annotations
