@@ -81,22 +81,26 @@ class _Interpreter(Teller):
         meanings = [(hit, _chosen(hit.option.meaning, hit.value)) for hit in self.parsed.hits if hit.option]
         for _, meaning in meanings:
             self.merge(meaning)
+        answer = next(((m, hit.value) for hit, m in reversed(meanings) if m.instead is not None), None)
         override = next((m.operands for _, m in reversed(meanings) if m.operands is not None), None)
+        if answer is not None and answer[0].operands is not None:
+            override = answer[0].operands
         slots = self.node.slots if override is None else override
         for hit, meaning in meanings:
             if meaning.unread:
                 self.hide(OpaqueReason.PAYLOAD_UNREADABLE, hit.word.span, meaning.unread)
-        instead = next(((m.instead, hit.value) for hit, m in reversed(meanings) if m.instead is not None), None)
-        self.out.answered = instead is not None or override is not None
+        self.out.answered = answer is not None or override is not None
         assigned = self.assign(slots)
         addresses.spread(self.values)
         for hit, meaning in meanings:
             self.option(hit, meaning)
         for word in named_files(self.parsed):
             self.out.items.append(Told(Verb.READ, Domain.FILESYSTEM, word.text, _FILE, word.span, word))
-        if instead is not None:
-            for t in instead[0]:
-                self.tell_all((t,), instead[1] if _AT_HAND.search(t.target or "") else None, None)
+        if answer is not None:
+            for t in answer[0].instead or ():
+                self.tell_all((t,), answer[1] if _AT_HAND.search(t.target or "") else None, None)
+            for slot, words in assigned if answer[0].operands is not None else ():
+                self.slot(slot, words)
         else:
             self.own(assigned, override=bool(override))
         targets = {i.target for i in self.out.items if isinstance(i, Told)}

@@ -235,6 +235,26 @@ def test_a_suffix_may_stand_apart_behind_a_short_option(line, expected):
     assert read(body, line) == expected
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("c a", ["delete filesystem:a"]),
+        ("c -l a", ["read kernel:None", "read filesystem:a"]),
+        ("c -x -l a", ["read kernel:None", "read filesystem:a"]),
+        ("c -q a", ["read kernel:None"]),
+    ],
+)
+def test_an_option_that_says_what_happens_instead_may_say_what_operands_then_mean(line, expected):
+    body = """  "c":
+    options:
+      "-l": {instead: ["read kernel"], operands: ["read filesystem:{}"]}
+      "-q": {instead: ["read kernel"]}
+      "-x": {operands: ["modify filesystem:{}"]}
+    operands: ["delete filesystem:{}"]
+"""
+    assert read(body, line) == expected
+
+
 def test_help_behind_an_operand_is_one_more_operand_where_a_file_says_so():
     body = '  "s": {operands: ["delete filesystem:{}"]}\n'
     assert read(body, "s a --help") == []
