@@ -22,6 +22,8 @@ _CALLED = re.compile(
 )
 _FED = re.compile(r":?\s*(?:%|\d|w)")  # a range through the command, or lines written to it
 _SHELLS = re.compile(r":?\s*(?:set\s+shell=(\S+?)\s*\|\s*:?\s*)?sh(?:ell)?\s*")
+# A command that begins with a capital letter is a plug-in's or a user's own (vim, "user-commands"); N, P and X are not.
+_DEFINED = re.compile(r":?\s*(?:sil(?:ent)?!?\s+)?(?!(?:N(?:ext)?|P(?:rint)?|X)\b)[A-Z]\w*!?(?:\s.*)?", re.DOTALL)
 _EMPTIES = re.compile(r":?\s*(?:%|1,\$)\s*d(?:elete)?\b")
 _UNREAD: Json = {"destructive": None, "reversibility": "unknown"}
 
@@ -52,7 +54,7 @@ def _command(reading: Reading, word: Word) -> None:
         reading.items.append(Handed(Delegate("shell"), (word.with_text(command),), {}, word.span, "vim :system"))
     elif _EMPTIES.match(text):
         _emptied(reading)
-    elif _CODE.match(text):
+    elif _CODE.match(text) or _DEFINED.fullmatch(text):
         reading.items.append(Told(Verb.EXECUTE, Domain.CODE, None, _UNREAD, word.span, word))
         reading.items.append(Hidden(OpaqueReason.PAYLOAD_UNREADABLE, word.span, "an editor script"))
     elif write:
