@@ -60,7 +60,8 @@ class EffectLines(Checked):
         out = {"destructive": destructive, "reversibility": reversibility, **effect}
         if out["destructive"] is True and effect["action"] != "delete" and "reversibility" not in effect:
             out["reversibility"] = "irreversible"
-        for name in re.findall(r"\{[^{}]*?!(\w+)", str(effect.get("target", ""))):
+        parts = re.findall(r"\{([^{}]*)\}", str(effect.get("target", "")))
+        for name in (name for part in parts for name in part.partition(":-")[0].split("!")[1:]):
             if name not in FILTERS:
                 self.wrong(f"'{name}' is no filter; one of {', '.join(sorted(FILTERS))}", *path)
         if effect["domain"] == "filesystem" and "target" not in effect:

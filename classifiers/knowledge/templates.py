@@ -1,8 +1,9 @@
 """Fill target templates: ``k8s:*:{namespace}:pod/{}`` and the values of a command in, targets out.
 
 ``{}`` is the operand or option value at hand; ``{name}`` an option's or operand's value; ``{sub}``, ``{sub1}`` … the
-subcommand words; ``{name:-text}`` a default; ``{name!filter}`` a part of it; ``{a,b-*}`` the first of several (globs
-over option names). A missing part reads ``*`` beside other text, and gives no target when it stands alone.
+subcommand words; ``{name:-text}`` a default; ``{name!filter}`` a part of it, ``{name!one!two}`` a part of the part;
+``{a,b-*}`` the first of several (globs over option names). A missing part reads ``*`` beside other text, and gives no
+target when it stands alone.
 """
 
 from __future__ import annotations
@@ -39,27 +40,34 @@ def fill(template: str, current: str | None, values: Values) -> list[str | None]
 
 
 class _Part:
-    __slots__ = ("default", "filter", "names")
+    __slots__ = ("default", "filters", "names")
 
     def __init__(self, body: str) -> None:
         body, _, default = body.partition(":-")
-        body, bang, name = body.partition("!")
-        self.names = [n.strip() for n in body.split(",")] if body else [""]
+        names, *filters = body.split("!")
+        self.names = [n.strip() for n in names.split(",")] if names else [""]
         self.default = default
-        self.filter: Callable[[str], str] = FILTERS[name] if bang else str
+        self.filters = [FILTERS[name] for name in filters]
 
     def values(self, current: str | None, values: Values) -> list[str]:
         for name in self.names:
             found = [current] if name == "" and current is not None else _named(name, values)
             if found:
-                if self.filter is _each and all(is_known(v) for v in found):
-                    return [part for v in found for part in v.split(",") if part]
-                return [self.filter(v) if is_known(v) or self.filter in _SAFE else v for v in found]
+                for filtered in self.filters:
+                    found = [out for v in found for out in _filtered(filtered, v)]
+                return found
         return [self.default] if self.default else []
 
 
+def _filtered(part: Callable[[str], str], text: str) -> list[str]:
+    known = is_known(text)
+    if part is _each:
+        return [p for p in text.split(",") if p] if known else [text]
+    return [part(text) if known or part in _SAFE else text]
+
+
 def _each(text: str) -> str:
-    """``a,b``: a target for each of the parts; ``_Part.values`` takes them apart."""
+    """``a,b``: a target for each of the parts; ``_filtered`` takes them apart."""
     return text
 
 
