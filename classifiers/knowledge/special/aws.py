@@ -143,7 +143,12 @@ def _resource(operation: str, given: Given) -> list[Word] | None:
 def _a_name(text: str, noun: str, ending: str) -> bool:
     """Whether an option called after the noun holds a name, and not a number, a structure or a file."""
     counted = not ending and text.isdigit()
-    return noun != "password" and not counted and "://" not in text[:8] and _PLAIN.fullmatch(text) is not None
+    return (
+        noun not in {"password", "command"}
+        and not counted
+        and "://" not in text[:8]
+        and _PLAIN.fullmatch(text) is not None
+    )
 
 
 def _some_name(given: Given) -> list[Word]:
@@ -162,7 +167,7 @@ def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
     parents = {"*"} | {v[0].text for k, v in given.items() if v and _WHOLE.fullmatch(k)}
     out: list[Told | Handed | Hidden] = []
     for item in reading.items:
-        if not isinstance(item, Told) or not item.target or not item.target.startswith("aws:"):
+        if not isinstance(item, Told) or not item.target or not _of_service(item.target, subs[0].removesuffix("api")):
             out.append(item)
         elif subs[0] == "s3api":
             whole = item.target.endswith("/*") and "object" not in subs[-1] and "upload" not in subs[-1]
@@ -174,6 +179,12 @@ def _name(reading: Reading, subs: Sequence[str], given: Given) -> None:
             plain = replace(item, target=f"{start}:*") if is_owner else item
             out += [replace(item, target=f"{start}:{n.text}") for n in names[:64]] if names else [plain]
     reading.items[:] = out
+
+
+def _of_service(target: str, service: str) -> bool:
+    """``aws:account:region:service:…``: what lies in another service (an export's bucket) has a name of its own."""
+    parts = target.split(":", 4)
+    return parts[0] == "aws" and parts[3:4] in ([service], ["*"])
 
 
 def _split(target: str) -> tuple[str, str, str]:

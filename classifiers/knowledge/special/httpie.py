@@ -11,8 +11,8 @@ from classifiers.knowledge.reading import Handed, Reading, Told
 from classifiers.knowledge.words import Word
 
 _READ: Json = {"destructive": False, "reversibility": "read_only"}
-_FILE = re.compile(r"[^=:@]+(?::=|=)?@(.+)")
-_DATA = re.compile(r"[^=:@]+(?::=|=(?!=)|@)")
+_FILE = re.compile(r"[^=:@]*(?::=|=)?@(.+)")  # ``@file`` alone is the whole body
+_DATA = re.compile(r"@|[^=:@]+(?::=|=(?!=)|@)")
 
 
 def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: ARG001 - one shape
@@ -25,13 +25,16 @@ def read(reading: Reading, name: Word, words: Sequence[Word]) -> None:  # noqa: 
     if not operands:
         return
     url, items = operands[0], operands[1:]
-    sends = False
+    parsed = reading.parsed
+    sends = parsed.given("--raw") or (parsed.given("piped") and not parsed.given("--ignore-stdin", "-I"))
     for item in items:
         match = _FILE.fullmatch(item.text)
         if match:
             current = item.with_text(match[1].partition(";")[0])
             reading.items.append(Told(Verb.READ, Domain.FILESYSTEM, current.text, _READ, item.span, current))
         sends = sends or _DATA.match(item.text) is not None
+    if parsed.given("--offline"):
+        return  # built and shown, not sent
     text = url.text
     if text.startswith((":", "/")):
         text = "localhost" + text
