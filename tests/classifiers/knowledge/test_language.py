@@ -255,6 +255,20 @@ def test_an_option_that_says_what_happens_instead_may_say_what_operands_then_mea
     assert read(body, line) == expected
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("c push a --version 2.1", ["send network:a"]),
+        ("c push a --version v3", ["send network:a"]),
+        ("c push a --version", []),
+        ("c --version push a", []),
+    ],
+)
+def test_a_number_behind_version_says_which_one_is_wanted(line, expected):
+    body = '  "c": {subcommands: {"push": {operands: [{role: to, at: first, effects: ["send network:{}"]}, more]}}}\n'
+    assert read(body, line) == expected
+
+
 def test_help_behind_an_operand_is_one_more_operand_where_a_file_says_so():
     body = '  "s": {operands: ["delete filesystem:{}"]}\n'
     assert read(body, "s a --help") == []
